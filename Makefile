@@ -1,0 +1,42 @@
+# Everything here sets itself up: a machine with Python 3.11 or newer and make is enough.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+PYTEST := $(BIN)/python -m pytest -q
+
+.PHONY: help demo test test-all theory bench lint clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unworn needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## An adaptive analyst against a naive and a protected holdout
+	$(BIN)/unworn demo
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint  ## Style, types, layers, unit tests and doctests (a few minutes)
+	$(PYTEST) -m 'not theory and not slow'
+	@echo "left out: tests marked 'slow' (make test-all: 200 kills, the installed wheel, the demo) and 'theory' (make theory: large simulations)"
+
+test-all: $(READY)  ## What 'make test' leaves out because it is slow
+	$(PYTEST) -m slow
+
+theory: $(READY)  ## The large simulations: miss rates of every mechanism against every analyst
+	$(PYTEST) -m theory
+
+bench: $(READY)  ## Widths and speed, as ratios measured side by side
+	$(BIN)/python benchmarks/widths.py
+	$(BIN)/python benchmarks/ask.py
+
+clean:  ## Remove the virtual environment and caches
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

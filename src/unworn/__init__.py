@@ -1,0 +1,51 @@
+"""Holdout sets wear out. Yours won't."""
+
+from unworn.answer import Answer
+from unworn.certificate import Certificate
+from unworn.errors import Exhausted, Failed, Mismatch, Refused, Unaskable, UnwornError
+from unworn.holdout import Holdout
+from unworn.plan import Plan, plan
+from unworn.queries import (
+    Query,
+    accuracy,
+    balanced_accuracy,
+    brier,
+    col,
+    compare,
+    function,
+    lit,
+    log_loss,
+    mae,
+    mean,
+    mse,
+    share,
+    top_k,
+)
+
+__all__ = [
+    "Answer",
+    "Certificate",
+    "Exhausted",
+    "Failed",
+    "Holdout",
+    "Mismatch",
+    "Plan",
+    "Query",
+    "Refused",
+    "Unaskable",
+    "UnwornError",
+    "accuracy",
+    "balanced_accuracy",
+    "brier",
+    "col",
+    "compare",
+    "function",
+    "lit",
+    "log_loss",
+    "mae",
+    "mean",
+    "mse",
+    "plan",
+    "share",
+    "top_k",
+]

@@ -1,0 +1,91 @@
+"""Answers: a value, an interval that holds together with all the others, and the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from unworn.certificate import Certificate
+from unworn.queries.query import Query
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question gets: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
+
+    ``source`` says where the value comes from: the ``guess`` that the rows agreed with, the cell of a ``surprise`` or
+    of a ``grid``, or ``exact`` where a mechanism shows it. ``index`` is its place in the ledger.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    source: str
+    index: int
+    label: str
+    certificate: Certificate = field(repr=False, compare=False)
+    query: Query | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, certificate: Certificate, query: Query | None = None) -> Answer:
+        """The answer that a certificate proves; with the question, where the asker still has it."""
+        record, published = certificate.record, certificate.record.published
+        return cls(
+            published.value,
+            published.low,
+            published.high,
+            certificate.terms.confidence,
+            published.source,
+            certificate.entry.index,
+            record.label,
+            certificate,
+            query,
+        )
+
+    @property
+    def width(self) -> float:
+        """Half the length of the interval; the value need not be its middle."""
+        return (self.high - self.low) / 2
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Answer.of, (self.certificate,)  # without the question, which may hold a model
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({self.source})"
+
+    def row(self) -> dict[str, Any]:
+        """One row of ``holdout.answers``."""
+        record = self.certificate.record
+        return {
+            "index": self.index,
+            "question": self.label,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "width": self.width,
+            "source": self.source,
+            "guess": None if record.guess is None else record.guess.value,
+            "by": record.by,
+            "at": record.at,
+        }
+
+    def _repr_html_(self) -> str:
+        left, span = self.certificate.record.facts.low, self.certificate.record.facts.high
+        scale = 100 / (span - left)
+        bar = (
+            f"<div style='position:relative;width:18em;height:.6em;background:#8882;border-radius:.3em'>"
+            f"<div style='position:absolute;left:{(self.low - left) * scale:.2f}%;"
+            f"width:{(self.high - self.low) * scale:.2f}%;height:100%;background:#4c78a8;border-radius:.3em'></div>"
+            f"<div style='position:absolute;left:{(self.value - left) * scale:.2f}%;width:2px;height:100%;"
+            f"background:#f58518'></div></div>"
+        )
+        return (
+            f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {escape(self.label)}{bar}"
+            f"<small>{self.confidence:.0%} for all answers together · {escape(self.source)} · answer {self.index}"
+            f"</small></div>"
+        )

@@ -1,0 +1,166 @@
+"""Certificates: which theorem makes an interval true, under which assumptions, checkable by anyone later.
+
+A card carries entry 0 (the terms) and the answer's own entry, both signed. Alone it shows that the holder of the key
+recorded this symbol at this level and that the interval follows from them; together with the ledger it also shows
+that the level is the one the whole transcript before it allows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from unworn.errors import Mismatch, Tampered
+from unworn.ledger import Entry, verify
+from unworn.mechanisms.record import Record
+from unworn.mechanisms.transcript import Terms, Transcript
+
+FORMAT = "unworn certificate 1"
+
+ASSUMPTIONS = (
+    "The rows (groups, where rows are grouped) are independent draws from the population the answer speaks of.",
+    "The rows are seen only through this ledger: nobody chose questions, guesses, ranges or schema by looking at them.",
+    "Predictions are made row by row by a rule that was fixed without the holdout's rows.",
+    "Time series and other dependent rows are outside the promise.",
+)
+NO_PROMISE = "Nothing is promised: this mechanism shows exact values, and its intervals fail under adaptive questions."
+IN_MEMORY = "The ledger is kept in one program's memory: what that program asked elsewhere is not in it."
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The proof of one answer. ``save`` it as a card; ``unworn verify card.json`` checks the card."""
+
+    first: Entry
+    entry: Entry
+    terms: Terms
+    record: Record
+
+    @classmethod
+    def of(cls, first: Entry, entry: Entry) -> Certificate:
+        """The certificate of one entry under the terms of entry 0."""
+        return cls(first, entry, Terms.from_body(first.body), Record.from_body(entry.body))
+
+    @property
+    def theorem(self) -> str:
+        return self.terms.mechanism.theorem
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must be true of the world for the interval to hold, in words."""
+        promise = ASSUMPTIONS if self.terms.mechanism.promises else (NO_PROMISE, *ASSUMPTIONS)
+        return (*promise, IN_MEMORY) if self.terms.kept == "memory" else promise
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The public numbers that fix the interval."""
+        offer = self.record.offer
+        return {
+            "rows": self.terms.size,
+            "confidence": self.terms.confidence,
+            "planned": self.terms.asks,
+            "index": offer.index,
+            "log_level": offer.log_level,
+            "symbol": self.record.symbol,
+        }
+
+    @property
+    def head(self) -> str:
+        """The ledger's head right after this answer: noting it makes a later cut visible."""
+        return self.entry.hash
+
+    def to_json(self) -> dict[str, Any]:
+        published = self.record.published
+        return {
+            "format": FORMAT,
+            "holdout": self.terms.name,
+            "question": self.record.label,
+            "answer": {
+                "value": published.value,
+                "low": published.low,
+                "high": published.high,
+                "confidence": self.terms.confidence,
+                "source": published.source,
+            },
+            "theorem": self.theorem,
+            "assumptions": list(self.assumptions),
+            "numbers": self.numbers,
+            "head": self.head,
+            "public_key": self.terms.public,
+            "terms": self.first.to_json(),
+            "entry": self.entry.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Certificate:
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise Tampered(f"this is not a card: its 'format' should be {FORMAT!r}")
+        certificate = cls.of(Entry.from_json(data.get("terms")), Entry.from_json(data.get("entry")))
+        if certificate.to_json() != data:
+            raise Tampered("the card's readable part does not say what its signed entries say")
+        return certificate
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the card; returns where."""
+        target = Path(path)
+        target.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Certificate:
+        """Read a card back, however it came here."""
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, RecursionError):
+            raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
+        return cls.from_json(data)
+
+    def verify(self, entries: Sequence[Entry] | None = None) -> None:
+        """Check the card alone or, given the ledger's entries, the whole transcript up to it.
+
+        Raises :class:`~unworn.errors.Tampered`, or :class:`~unworn.errors.Mismatch` for another holdout's ledger.
+        """
+        verify([self.first])
+        if self.entry.index > 0:
+            verify([self.entry], public=self.terms.public, after=_before(self.entry))
+        offer = self.record.offer
+        if not self.record.matches(offer, self.terms.mechanism.publish(offer, self.record.symbol)):
+            raise Tampered("the interval on the card does not follow from its symbol and level")
+        if entries is not None:
+            self._verify_against(entries)
+
+    def _verify_against(self, entries: Sequence[Entry]) -> None:
+        if not entries or entries[0].holdout != self.first.holdout:
+            known = f"{entries[0].body.get('name')!r} ({entries[0].holdout[:12]}…)" if entries else "an empty one"
+            raise Mismatch(
+                f"this card is of holdout {self.terms.name!r} ({self.first.holdout[:12]}…), the ledger is of {known}"
+            )
+        verify(entries, public=self.terms.public, head=self.head, signatures="last")
+        replay(entries)
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(assumption)}</li>" for assumption in self.assumptions)
+        return (
+            f"<div><b>Certificate</b> · {escape(self.terms.name)} · answer {self.entry.index}<br>"
+            f"{escape(self.record.label)}<br>theorem: {escape(self.theorem)}<ul>{items}</ul>"
+            f"<small>head <code>{self.head[:16]}…</code> · key <code>{self.terms.public[:16]}…</code></small></div>"
+        )
+
+
+def replay(entries: Sequence[Entry]) -> Transcript:
+    """Fold a chain and check that every answer was priced by what came before it."""
+    transcript = Transcript(entries[0])
+    for entry in entries[1:]:
+        transcript.extend(entry)
+    transcript.check()
+    return transcript
+
+
+def _before(entry: Entry) -> Entry:
+    """A stand-in for the entry before: a card alone knows only its hash."""
+    return Entry(entry.holdout, entry.index - 1, "", {}, entry.previous, "")

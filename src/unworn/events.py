@@ -1,0 +1,60 @@
+"""What a mechanism did, enough to price it.
+
+An event is data without behaviour, and its meaning never changes: a ledger written today must
+price the same in ten years. Mechanisms fold events into their state; nothing else reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A symbol was released: one of the positions in the transcript, with its own code length.
+
+    ``nats`` is the length of the code word beyond the cost of *where* surprises fell, which
+    :func:`unworn.bounds.compression.code_length` charges from the counts.
+    """
+
+    surprise: bool
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """One part of the rows (0-based) was looked at, exactly; it must not be looked at again in a later round."""
+
+    part: int
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The exact value on all the rows was released: nothing is promised any more."""
+
+
+Event = Described | Looked | Shown
+_KINDS: dict[str, type[Event]] = {"described": Described, "looked": Looked, "shown": Shown}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS.values()}
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """A dictionary that :func:`from_json` reads back.
+
+    >>> to_json(Described(surprise=True, nats=1.5))
+    {'event': 'described', 'surprise': True, 'nats': 1.5}
+    """
+    return {"event": _NAMES[type(event)]} | {name: getattr(event, name) for name in _FIELDS[type(event)]}
+
+
+def from_json(data: dict[str, Any]) -> Event:
+    """Read an event back.
+
+    >>> from_json({'event': 'looked', 'part': 3, 'round': 3})
+    Looked(part=3, round=3)
+    """
+    fields = dict(data)
+    return _KINDS[fields.pop("event")](**fields)

@@ -1,0 +1,210 @@
+"""The desk: where a question becomes an entry, and an entry an answer.
+
+Asked before? The recorded answer, free. Otherwise public numbers make an offer; if it breaks the plan or the width, it
+is refused before any row is read. Then the rows are read, the symbol is entered, and only when the entry is durable is
+the answer, a function of that entry, handed out.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from unworn.answer import Answer
+from unworn.certificate import Certificate
+from unworn.errors import Conflict, Exhausted, LedgerError, ReadOnly, Refused, Tampered
+from unworn.holdout.guessing import ledger_guess
+from unworn.holdout.memo import Memo
+from unworn.ledger import Entry, Key, Store, verify
+from unworn.ledger.store import Ticket
+from unworn.mechanisms import Guess, Offer
+from unworn.mechanisms.record import Record
+from unworn.mechanisms.transcript import Transcript
+from unworn.noise import Stream
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Rows
+
+_TRIES = 10_000
+"""How often another process may overtake one ask; each time somebody else got an answer."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question on its way through: everything public about it."""
+
+    query: Query
+    facts: Facts
+    guess: Guess | None = None
+    by: str | None = None
+    again: bool = False
+    parent: int | None = None
+
+
+class Desk:
+    """One holdout's rows, ledger and key, and the lock that puts questions in order."""
+
+    def __init__(self, rows: Rows, store: Store, transcript: Transcript, key: Key | None) -> None:
+        self.rows = rows
+        self.store = store
+        self.transcript = transcript
+        self.key = key
+        self.max_width: float | None = None
+        self.refused = 0
+        self._last: Ticket | None = None
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+
+    def enter(self, asks: Sequence[Ask]) -> list[Answer]:
+        """Answer a batch, durably, all or none."""
+        memo = Memo(self.rows)
+        for _ in range(_TRIES):
+            with self._lock:
+                answers, ticket = self._hand_in(asks, memo)
+            if ticket is None:
+                return answers
+            try:
+                ticket.wait()
+            except Conflict:
+                self.refresh()
+            except BaseException:
+                self.refresh()
+                raise
+            else:
+                if memo.interrupted:
+                    raise KeyboardInterrupt  # the user's, once the code it stopped has been charged
+                return answers
+        raise LedgerError(f"other writers overtook this ask {_TRIES} times; nothing was charged, ask again later")
+
+    def offer(self, ask: Ask, position: int = 0) -> Offer:
+        """The public numbers an ask would be answered by, or a refusal."""
+        try:
+            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position)
+            widest = 0.0 if self.max_width is None else self.transcript.mechanism.widest(offer)
+            if self.max_width is not None and widest > self.max_width:
+                raise Exhausted(
+                    f"the next answer would be ± {widest:.4g}, wider than max_width = {self.max_width:g}.\n"
+                    f"  {self.summary()}\n"
+                    "  Raise max_width, add rows, or bring better guesses: agreement is nearly free.",
+                    width=widest,
+                    max_width=self.max_width,
+                )
+        except Refused:
+            self.refused += 1
+            raise
+        return offer
+
+    def guessed(self, ask: Ask) -> Ask:
+        """Fall back on the latest answer to the same metric, which depends on where the ledger stands."""
+        if ask.guess is not None or ask.parent is not None:
+            return ask
+        return replace(ask, guess=ledger_guess(ask.query, ask.facts, self.transcript))
+
+    def answer(self, index: int, query: Query | None = None) -> Answer:
+        """The answer that an entry records."""
+        transcript = self.transcript
+        proof = Certificate(transcript.first, transcript.entries[index], transcript.terms, transcript.record(index))
+        return Answer.of(proof, query)
+
+    def refresh(self) -> None:
+        """Take in what other writers entered, and drop what never became durable."""
+        with self._lock:
+            known, back = self.transcript.entries, 1
+            while True:  # step back until an entry that the store has too
+                start = max(len(known) - back, 0)
+                news = self.store.read(self.transcript.first.holdout, start)
+                if news and news[0].hash == known[start].hash:
+                    break
+                if start == 0:
+                    raise Tampered("the ledger no longer starts with the terms it was opened with")
+                back *= 8
+            if len(news) > 1:
+                verify(news[1:], public=self.transcript.terms.public, signatures="last", after=news[0])
+            self.transcript.catch_up(news)
+            self._last = None
+
+    def summary(self) -> str:
+        """Where the holdout stands, in a line."""
+        terms, state = self.transcript.terms, self.transcript.state
+        unit = "groups" if terms.schema.grouped else "rows"
+        return (
+            f"{terms.name} · {_spaced(terms.size)} {unit} · asked {_spaced(state.asked)} · "
+            f"surprises {state.surprises} · {100 * terms.confidence:.6g} %"
+        )
+
+    def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[Answer], Ticket | None]:
+        """Under the lock: find repeats, make offers, read rows, queue the entries. Nothing is durable yet."""
+        key = self._writable()
+        transcript, mechanism = self.transcript, self.transcript.mechanism
+        places: dict[int, int] = {}
+        fresh: dict[tuple[str, int | None], int] = {}
+        offers: list[tuple[Ask, Offer]] = []
+        for place, ask in enumerate(asks):
+            name = (ask.query.fingerprint, ask.parent)
+            told = None if ask.again else transcript.answered(*name)
+            if told is not None:
+                places[place] = told
+            elif name in fresh and not ask.again:
+                places[place] = fresh[name]
+            else:
+                ask = self.guessed(ask)
+                fresh[name] = places[place] = len(transcript.entries) + len(offers)
+                offers.append((ask, self.offer(ask, len(offers))))
+        if len(offers) > 1:
+            memo.prefetch([(ask.query, offer) for ask, offer in offers])
+        state, head, now = (
+            transcript.state,
+            transcript.head,
+            datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        written: list[tuple[Entry, Record]] = []
+        for position, (ask, offer) in enumerate(offers):
+            noise = Stream(key.derive("unworn/noise"), "ask", offer.index, head, ask.query.fingerprint)
+            reply = mechanism.answer(state, offer, ask.query, memo, noise)
+            record = Record(
+                ask.query.to_json(),
+                ask.query.label,
+                ask.query.fingerprint,
+                ask.query.family,
+                ask.facts,
+                ask.guess,
+                offer,
+                reply.symbol,
+                reply.event,
+                mechanism.publish(offer, reply.symbol),
+                now,
+                ask.by,
+                ask.parent,
+                (position, len(offers)),
+            )
+            previous = written[-1][0].hash if written else head
+            entry = Entry.seal(
+                transcript.first.holdout, len(transcript.entries) + position, previous, record.to_body(), key
+            )
+            written.append((entry, record))
+        if written:
+            self._last = self.store.enqueue([entry for entry, _ in written], expect=head)
+        for entry, record in written:
+            transcript.extend(entry, record)
+        # A repeat may be of an entry that another thread has queued and not yet made durable: wait for it too.
+        return [self.answer(places[place], ask.query) for place, ask in enumerate(asks)], self._last
+
+    def _writable(self) -> Key:
+        if self.store.url is None and self._pid != os.getpid():
+            raise LedgerError(
+                "this process was forked from the one whose memory holds the ledger, so its asks would be lost.\n"
+                "  Use ledger='file.db', or send the holdout to workers by pickle (n_jobs=... does)."
+            )
+        if self.key is None:
+            name = self.transcript.terms.name
+            raise ReadOnly(
+                f"the key of holdout {name!r} is not beside its ledger, so it can be read and verified but not asked.\n"
+                "  Bring the key back (see docs/ledger.md)."
+            )
+        return self.key
+
+
+def _spaced(number: int) -> str:
+    return f"{number:,}".replace(",", " ")

@@ -1,0 +1,83 @@
+"""Where a guess comes from: the asker, else the training rows, else the latest answer to the same metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, SupportsFloat
+
+from unworn.errors import Unaskable
+from unworn.mechanisms import Guess
+from unworn.mechanisms.guess_and_check import standard_error
+from unworn.mechanisms.transcript import Transcript
+from unworn.queries import metric as metric_query
+from unworn.queries.predictions import Named
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Raised
+from unworn.sample import Sample
+
+
+def given_guess(
+    facts: Facts, value: SupportsFloat, error: float | None = None, discordance: float | None = None
+) -> Guess:
+    """The asker's own guess, checked: it is theirs, so a mistake is an error and nothing is charged."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise Unaskable(f"a guess is a number, not {type(value).__name__}") from None
+    if not facts.low <= number <= facts.high:  # also refuses NaN
+        raise Unaskable(
+            f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
+            "guess in the question's own units"
+        )
+    return Guess(number, _width(error, "the guess's standard error"), _width(discordance, "discordance"))
+
+
+def train_guess(query: Query, train: Sample) -> Guess | None:
+    """The value on rows the asker may see; none when the question cannot be put to them."""
+    if not query.portable:
+        return None
+    try:
+        facts = query.facts(train.schema, train.rows)
+        if facts.kind == "paired":
+            difference, spread = (float(x) for x in train.differences([query])[0])
+            span = (facts.high - facts.low) / 2
+            # Doubled; and agreement on every training row still leaves room for a few that differ.
+            discordance = min(2 * max(spread / span, 8 / train.size), 1.0)
+            variance = max(spread / span - (difference / span) ** 2, 0.0)
+            return Guess(difference, span * standard_error(variance, train.size), discordance * span, "train")
+        if facts.kind == "binary":
+            value, span = int(train.counts([query])[0]) / train.size, 1.0
+        else:
+            value, span = float(train.means([query])[0]), facts.high - facts.low
+    except (Unaskable, Raised):
+        return None
+    share = (value - facts.low) / span
+    return Guess(value, span * standard_error(share * (1 - share), train.size), None, "train")
+
+
+def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | None:
+    """The latest answer to the same metric: a function of what was released, so it costs nothing."""
+    if query.family is None or facts.kind == "paired":  # for a difference, no difference is the better guess
+        return None
+    latest = transcript.latest(query.family)
+    if latest is None:
+        return None
+    return Guess(min(max(latest.published.value, facts.low), facts.high), None, None, "ledger")
+
+
+def _width(value: float | None, what: str) -> float | None:
+    if value is None:
+        return None
+    if not (math.isfinite(value) and value >= 0):
+        raise Unaskable(f"{what} must be a finite number of at least 0, not {value}")
+    return float(value)
+
+
+def fold_guess(
+    estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
+) -> tuple[float, float | None] | None:
+    """A fitted estimator's score on a fold that it was not fitted on, with its standard error."""
+    query = metric_query(metric, Named(estimator, "fold"), **options)
+    guess = train_guess(query, Sample.read(X, y))
+    return None if guess is None else (guess.value, guess.error)

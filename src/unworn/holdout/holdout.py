@@ -1,0 +1,362 @@
+"""Holdout: rows, a mechanism and a ledger behind one verb, ``ask``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, SupportsFloat
+
+from unworn.answer import Answer
+from unworn.certificate import Certificate, replay
+from unworn.errors import Exhausted, Failed, Unaskable
+from unworn.holdout.desk import Ask, Desk
+from unworn.holdout.guessing import fold_guess, given_guess, train_guess
+from unworn.holdout.meter import Meter, Quote
+from unworn.holdout.opening import Wanted, open_rows
+from unworn.holdout.tickets import Ticket
+from unworn.ledger import Store, open_store, verify
+from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
+from unworn.mechanisms.base import RAISED
+from unworn.mechanisms.transcript import Terms
+from unworn.queries import Facts, Query, compare, parse, parse_sql
+from unworn.queries import metric as metric_query
+from unworn.queries.frames import to_frame
+from unworn.queries.predictions import Named, Recorded
+from unworn.sample import Sample
+from unworn.scorer import Scorer
+
+
+class Holdout:
+    """A sample that can be asked as often as you like, and whose every answer holds for the population.
+
+    Parameters
+    ----------
+    data
+        pandas, polars or Arrow frame, dict of arrays, NumPy matrix (columns ``x0, x1, …``), DuckDB relation, or a path
+        to Parquet, CSV or Arrow.
+    y
+        The target: an array, a series, or the name of a column of ``data``.
+    groups
+        An array or column name: the sampled unit is then the group, and groups weigh the same.
+    asks
+        A planned number of asks. It narrows all but the first few intervals; the ask past it is refused.
+    mechanism, confidence
+        How answers are made, and the probability with which *all* of them hold together.
+    ledger
+        ``None`` (this object's memory), ``"churn.db"``, ``"sqlite:///churn.db"``, or a store.
+    name, max_width
+        What the holdout is called; and the half-width past which a question is refused instead of answered.
+    train
+        Rows the asker may see (a frame like ``data``, or ``(X, y)``), disjoint from ``data`` and not the rows a scored
+        model was fitted on: they provide guesses and the schema.
+    schema
+        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unworn import Holdout, col, share
+    >>> rng = np.random.default_rng(7)
+    >>> holdout = Holdout({"age": rng.integers(18, 90, 10_000)}, name="people")
+    >>> answer = holdout.ask(share(col("age") > 65), guess=0.33)
+    >>> answer.value, answer.source
+    (0.33, 'guess')
+    >>> answer.low < 24 / 72 < answer.high
+    True
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        asks: int | None = None,
+        mechanism: Mechanism | None = None,
+        confidence: float = 0.95,
+        ledger: str | os.PathLike[str] | Store | None = None,
+        name: str | None = None,
+        max_width: float | None = None,
+        train: Any = None,
+        schema: Any = None,
+    ) -> None:
+        _check_numbers(asks, confidence, max_width)
+        self._train = None if train is None else Sample.read_train(train, y)
+        self._sample = Sample.read(data, y, groups=groups, schema=schema, train=self._train)
+        store = open_store(ledger)
+        wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks)
+        self._desk = Desk(self._sample, store, *open_rows(self._sample, store, wanted))
+        self._desk.max_width = max_width
+        if self._desk.key is not None:
+            self._sample.seal(self._desk.key.derive("unworn/parts"))
+        self._ticket = Ticket(self, train, {"y": y, "groups": groups, "schema": schema})
+
+    # ------------------------------------------------------------------ asking
+
+    def ask(
+        self,
+        question: Query | str,
+        guess: SupportsFloat | None = None,
+        *,
+        guess_se: float | None = None,
+        again: bool = False,
+        by: str | None = None,
+    ) -> Answer:
+        """Ask one question; text is read as an SQL predicate. The same question again is free, whatever the guess."""
+        return self._one(self._prepare(question, guess, guess_se, again=again, by=by))
+
+    def ask_many(
+        self,
+        questions: Iterable[Query | str],
+        guesses: Iterable[SupportsFloat | None] | None = None,
+        *,
+        by: str | None = None,
+    ) -> list[Answer]:
+        """Ask a batch chosen before any of its answers is seen: one pass, one transaction, all or none.
+
+        A question whose own code fails gets the whole range as its interval.
+        """
+        asked = list(questions)
+        expected = [None] * len(asked) if guesses is None else list(guesses)
+        if len(expected) != len(asked):
+            raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
+        return self._desk.enter([self._prepare(q, g, by=by) for q, g in zip(asked, expected, strict=True)])
+
+    def score(
+        self,
+        predictions: Any,
+        guess: SupportsFloat | None = None,
+        *,
+        metric: str = "accuracy",
+        guess_se: float | None = None,
+        name: str | None = None,
+        again: bool = False,
+        by: str | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
+
+        Without a guess the value on ``train`` is it, or else the latest score by the same metric. A model is known by
+        its own bytes, or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …).
+        """
+        query = self._metric(metric, predictions, name, options)
+        return self._one(self._prepare(query, guess, guess_se, again=again, by=by))
+
+    def compare(
+        self,
+        first: Any,
+        second: Any,
+        guess: SupportsFloat | None = None,
+        *,
+        metric: str = "accuracy",
+        discordance: float | None = None,
+        guess_se: float | None = None,
+        again: bool = False,
+        by: str | None = None,
+        **options: Any,
+    ) -> Answer:
+        """The metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
+
+        ``discordance`` is how large the mean absolute difference between the two is expected to be at most (for
+        accuracy: the share of rows only one of them gets right); ``train`` provides it where it can.
+        """
+        query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
+        if discordance is not None and guess is None:
+            guess = 0.0
+        return self._one(self._prepare(query, guess, guess_se, discordance, again=again, by=by))
+
+    def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
+        """A narrower interval for an answer that matters: the same question again, inside its published cell."""
+        record = answer.certificate.record
+        if answer.certificate.first.holdout != self._desk.transcript.first.holdout:
+            raise Unaskable("this answer comes from another holdout; sharpen it there")
+        query = answer.query if answer.query is not None else parse(record.question)
+        query.facts(self._sample.schema, self._sample.rows)
+        return self._one(Ask(query, record.facts, None, by, parent=answer.index))
+
+    def quote(
+        self, question: Query | str, guess: SupportsFloat | None = None, *, guess_se: float | None = None
+    ) -> Quote:
+        """What a question would cost and how wide its answer would be, without asking it."""
+        ask = self._prepare(question, guess, guess_se)
+        told = self._desk.transcript.answered(ask.query.fingerprint)
+        if told is not None:
+            width = self._desk.answer(told).width
+            return Quote(told, width, width, 0.0, 0.0, None, True)
+        offer = self._desk.transcript.offer(ask.facts, self._desk.guessed(ask).guess, None)
+        mechanism, likely = self.mechanism, self.mechanism.likely(offer)
+        width, widest = mechanism.publish_width(offer, likely), mechanism.widest(offer)
+        cost, surprise = mechanism.prices(offer)
+        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False)
+
+    def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
+        """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
+        self._metric(
+            metric, Recorded({"method": "predict"}), None, options
+        )  # refuses f1 now, not after hours of fitting
+        return Scorer(self, metric, options)
+
+    def fold_guess(
+        self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
+    ) -> tuple[float, float | None] | None:
+        """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
+        return fold_guess(estimator, X, y, metric, options)
+
+    # ------------------------------------------------------------------ looking
+
+    @property
+    def id(self) -> str:
+        """The holdout's name in its ledger, for good."""
+        return self._desk.transcript.first.holdout
+
+    @property
+    def terms(self) -> Terms:
+        """What entry 0 fixed."""
+        return self._desk.transcript.terms
+
+    @property
+    def path(self) -> Path | None:
+        """Where the rows were read from, if they were given by path."""
+        return self._sample.path
+
+    @property
+    def ledger_url(self) -> str | None:
+        """What opens the ledger again; none when it is this object's memory."""
+        return self._desk.store.url
+
+    @property
+    def name(self) -> str:
+        return self._desk.transcript.terms.name
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self._desk.transcript.mechanism
+
+    @property
+    def confidence(self) -> float:
+        return self._desk.transcript.terms.confidence
+
+    @property
+    def size(self) -> int:
+        """The number of sampled units: rows, or groups."""
+        return self._sample.size
+
+    @property
+    def max_width(self) -> float | None:
+        return self._desk.max_width
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry: note it somewhere, and a cut-off ledger will be found out."""
+        self._desk.refresh()
+        return self._desk.transcript.head
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the key is missing, so that nothing can be asked."""
+        return self._desk.key is None
+
+    @property
+    def meter(self) -> Meter:
+        """What has been asked and spent, and how wide the next answer would be."""
+        self._desk.refresh()
+        state, mechanism = self._desk.transcript.state, self.mechanism
+        try:
+            offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
+            width = mechanism.publish_width(offer, mechanism.likely(offer))
+        except Exhausted:
+            width = None
+        return Meter(
+            asked=state.asked,
+            surprises=state.surprises,
+            refused=self._desk.refused,
+            currency=mechanism.currency,
+            spent=mechanism.spent(state),
+            planned=state.planned,
+            next_width=width,
+        )
+
+    @property
+    def answers(self) -> Any:
+        """Every answer so far, as a frame of the kind the rows came in."""
+        self._desk.refresh()
+        rows = [self._desk.answer(index).row() for index in range(1, len(self._desk.transcript.entries))]
+        columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
+        return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
+
+    def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
+        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
+        entries = self._desk.store.read(self._desk.transcript.first.holdout)
+        if card is None:
+            verify(entries, public=self._desk.transcript.terms.public)
+            replay(entries)
+            return
+        certificate = card if isinstance(card, Certificate) else Certificate.load(Path(card))
+        certificate.verify(entries)
+
+    def close(self) -> None:
+        """Let go of files and of workers' connections."""
+        self._ticket.close()
+        self._desk.store.close()
+
+    # ------------------------------------------------------------------ being copied and shown
+
+    def __copy__(self) -> Holdout:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Holdout:
+        return self  # one sample, one ledger: a copy of it would be a second budget
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._ticket.reduce()
+
+    def __repr__(self) -> str:
+        return f"Holdout({self._desk.summary()})"
+
+    def _repr_html_(self) -> str:
+        return f"<div><b>{escape(self._desk.summary())}</b>{self.meter._repr_html_()}</div>"
+
+    # ------------------------------------------------------------------ the way in
+
+    def _prepare(
+        self,
+        question: Query | str,
+        value: SupportsFloat | None,
+        error: float | None = None,
+        discordance: float | None = None,
+        *,
+        again: bool = False,
+        by: str | None = None,
+    ) -> Ask:
+        """Everything that can be refused without rows is refused here."""
+        query = parse_sql(question) if isinstance(question, str) else question
+        if not isinstance(query, Query):
+            raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
+        facts = query.facts(self._sample.schema, self._sample.rows)
+        if value is not None:
+            guess: Guess | None = given_guess(facts, value, error, discordance)
+        else:
+            guess = None if self._train is None else train_guess(query, self._train)
+        return Ask(query, facts, guess, by, again)
+
+    def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
+        if metric == "balanced_accuracy" and not {"weights", "shares"} & set(options) and self._train is not None:
+            options = {**options, "shares": self._train.class_shares()}
+        return metric_query(metric, predictions if name is None else Named(predictions, name), **options)
+
+    def _one(self, ask: Ask) -> Answer:
+        (answer,) = self._desk.enter([ask])
+        if answer.certificate.record.symbol == RAISED:
+            raise Failed(Failed.MESSAGE, index=answer.index)
+        return answer
+
+
+def _check_numbers(asks: int | None, confidence: float, max_width: float | None) -> None:
+    if asks is not None and (isinstance(asks, bool) or not isinstance(asks, int) or asks < 1):
+        raise ValueError(f"asks is a whole number of at least 1 (or None for no plan), not {asks!r}")
+    if not (isinstance(confidence, float) and 0 < confidence < 1):
+        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {confidence!r}")
+    if max_width is not None and not 0 < max_width < float("inf"):
+        raise ValueError(f"max_width is a finite half-width above 0, not {max_width!r}")

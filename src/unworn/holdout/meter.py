@@ -1,0 +1,61 @@
+"""What has been spent, and what the next ask would cost: public numbers, free to look at."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Where a holdout stands.
+
+    ``spent`` is in the mechanism's own ``currency``; ``next_width`` is the half-width that the next 0/1 question gets
+    if the rows agree with a guess of one half.
+    """
+
+    asked: int
+    surprises: int
+    refused: int
+    currency: str
+    spent: float
+    planned: int | None
+    next_width: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        planned = "" if self.planned is None else f" of {self.planned}"
+        width = "none left" if self.next_width is None else f"± {self.next_width:.4f}"
+        return (
+            f"asked {self.asked}{planned} · surprises {self.surprises} · refused {self.refused} · "
+            f"{self.spent:.1f} {self.currency} · next {width}"
+        )
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in asdict(self).items())
+        return f"<table>{cells}</table>"
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a question would cost and how wide its answer would be, without asking it.
+
+    ``width`` is what agreement gets (without a guess: what any cell of the grid gets), ``widest`` the worst any
+    symbol could publish; ``cost`` and ``surprise_cost`` are in the mechanism's currency. ``repeat`` is true when the
+    recorded answer would come back, free.
+    """
+
+    index: int
+    width: float
+    widest: float
+    cost: float
+    surprise_cost: float
+    guess: float | None
+    repeat: bool
+
+    def __str__(self) -> str:
+        if self.repeat:
+            return f"asked before: answer {self.index} comes back, free"
+        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {self.cost:.2f}"

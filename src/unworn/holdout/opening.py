@@ -1,0 +1,162 @@
+"""Finding the rows' own ledger, or sealing them for the first time.
+
+Rows are recognised by keyed digests of their values, so that the same rows meet the same ledger whatever they are
+called, in whatever order they come; and rows that borrow a column from a known holdout are turned away, because a
+fresh ledger for old rows would be a second budget for the same sample.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unworn.errors import Mismatch
+from unworn.ledger import GENESIS, Entry, Key, Store, verify
+from unworn.mechanisms import Mechanism
+from unworn.mechanisms.transcript import Terms, Transcript
+from unworn.sample import Sample
+from unworn.sample.fingerprint import digests, rows_digest
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The terms a caller asks for."""
+
+    name: str | None
+    mechanism: Mechanism
+    confidence: float
+    asks: int | None
+
+
+def open_rows(sample: Sample, store: Store, wanted: Wanted) -> tuple[Transcript, Key | None]:
+    """The transcript of these rows and their key; without a key the holdout can only be read."""
+    found = _find(sample, store, wanted)
+    if found is None:
+        _seal(sample, store, wanted)
+        # Another process may have sealed the same rows meanwhile: the first in the store is the one.
+        found = _find(sample, store, wanted)
+    if found is None:
+        raise Mismatch("the rows were sealed, but the store does not give them back")
+    first, key = found
+    entries = store.read(first.holdout)
+    verify(entries, public=None if key is None else key.public, signatures="last")
+    transcript = Transcript(first)
+    for entry in entries[1:]:
+        transcript.extend(entry)
+    return transcript, key
+
+
+def _find(sample: Sample, store: Store, wanted: Wanted) -> tuple[Entry, Key | None] | None:
+    keyless: list[Terms] = []
+    for first in store.holdouts().values():
+        terms, key = Terms.from_body(first.body), store.key(first.holdout)
+        if key is None:
+            if wanted.name == terms.name and sample.size == terms.size:
+                _check_terms(terms, sample, wanted)
+                return first, None
+            keyless.append(terms)
+        elif _same_rows(sample, terms, key):
+            _check_terms(terms, sample, wanted)
+            if digests(sample, rows_secret(key)).grouping != terms.grouping:
+                raise Mismatch(f"these rows were sealed as {terms.name!r} in other groups: open them with those groups")
+            return first, key
+        elif wanted.name == terms.name:
+            raise Mismatch(
+                f"the name {wanted.name!r} belongs to other rows in this ledger.\n"
+                "  Choose another name=, or open the rows it was sealed with."
+            )
+    for terms in keyless:
+        if terms.size == sample.size:
+            raise Mismatch(
+                f"the key of holdout {terms.name!r} is missing, and these {terms.size} rows may be its rows.\n"
+                f"  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, or use another ledger "
+                "if these are other rows.",
+                holdout=terms.name,
+            )
+    return None
+
+
+def _same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
+    secret = rows_secret(key)
+    known, here = set(terms.columns), set(sample.columns)
+    if known <= here and rows_digest(sample, secret, sorted(known)) == terms.digest:
+        if known == here:
+            return True
+        raise _borrowed(terms, f"they are its rows with the column(s) {_list(here - known)} added")
+    known_digests, told = set(terms.columns.values()), digests(sample, secret)
+    shared = [name for name in told.telling if told.columns[name] in known_digests]
+    if shared:
+        raise _borrowed(terms, f"they share its column(s) {_list(shared)}")
+    return False
+
+
+def _borrowed(terms: Terms, how: str) -> Mismatch:
+    return Mismatch(
+        f"these rows belong to holdout {terms.name!r} of this ledger: {how}.\n"
+        "  A second ledger for the same rows would be a second budget. Open the rows as they were sealed, and pass "
+        "predictions to score() or ask() instead of adding columns.",
+        holdout=terms.name,
+    )
+
+
+def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
+    """Entry 0 has the last word; whoever opens the rows on other terms is told both."""
+    pairs: list[tuple[str, Any, Any]] = [
+        ("mechanism", terms.mechanism, wanted.mechanism),
+        ("confidence", terms.confidence, wanted.confidence),
+        ("asks", terms.asks, wanted.asks),
+        ("schema", terms.schema, sample.schema),
+        ("name", terms.name, wanted.name if wanted.name is not None else terms.name),
+    ]
+    differing = [(what, sealed, now) for what, sealed, now in pairs if sealed != now]
+    if differing:
+        lines = "\n".join(
+            f"  {what}: sealed with {_short(sealed)}, opened with {_short(now)}" for what, sealed, now in differing
+        )
+        raise Mismatch(
+            f"these rows were sealed as {terms.name!r} on other terms:\n{lines}\n"
+            "  Terms are fixed for good, or the promise would not hold. Open the rows on the sealed terms.",
+            holdout=terms.name,
+            differing=[what for what, _, _ in differing],
+        )
+
+
+def _seal(sample: Sample, store: Store, wanted: Wanted) -> None:
+    from importlib.metadata import version
+
+    key = Key.new()
+    told = digests(sample, rows_secret(key))
+    terms = Terms(
+        name=wanted.name or (sample.path.stem if sample.path is not None else "holdout"),
+        size=sample.size,
+        rows=sample.rows,
+        schema=sample.schema,
+        digest=told.rows,
+        grouping=told.grouping,
+        columns=told.columns,
+        mechanism=wanted.mechanism,
+        confidence=wanted.confidence,
+        asks=wanted.asks,
+        public=key.public,
+        kept="memory" if store.url is None else store.url.split(":", 1)[0],
+        version=version("unworn"),
+    )
+    wanted.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
+    store.create(Entry.seal(secrets.token_hex(16), 0, GENESIS, terms.to_body(), key), key)
+
+
+def rows_secret(key: Key) -> bytes:
+    """The key under which rows are fingerprinted."""
+    return key.derive("unworn/rows")
+
+
+def _list(names: Sequence[str] | set[str]) -> str:
+    shown = sorted(names)[:5]
+    return ", ".join(map(repr, shown)) + (", …" if len(names) > len(shown) else "")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 160 else text[:157] + "…"

@@ -1,0 +1,101 @@
+"""Pickles are tickets: what a worker process gets instead of rows.
+
+A holdout given by paths is opened again by the worker, from the same file and the same ledger. One whose rows are in
+memory stays where it is: the worker asks the parent, over an authenticated loopback connection. Either way there is one
+ledger, and no pickle ever holds a row or the key.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from unworn.errors import Mismatch
+
+if TYPE_CHECKING:
+    from unworn.holdout.holdout import Holdout
+    from unworn.holdout.remote import RemoteHoldout, Server
+
+_live: weakref.WeakValueDictionary[str, Holdout] = weakref.WeakValueDictionary()
+_redeemed: dict[tuple[int, str], Any] = {}
+"""What this process got for a ticket: a search unpickles one a task, and must not open the rows each time."""
+
+
+class Ticket:
+    """How a holdout travels: made at opening, used when it is pickled."""
+
+    def __init__(self, holdout: Holdout, train: Any, opening: dict[str, Any]) -> None:
+        self._holdout = weakref.ref(holdout)
+        self._server: Server | None = None
+        self._reopen = _reopening(holdout, train, opening)
+        _live[holdout.id] = holdout
+
+    def reduce(self) -> tuple[Any, ...]:
+        """What ``__reduce__`` returns."""
+        holdout = self._holdout()
+        if holdout is None:
+            raise ReferenceError("the holdout is gone")
+        if self._reopen is not None:
+            return redeem, (holdout.id, os.getpid(), self._reopen, None)
+        if self._server is None:
+            from unworn.holdout.remote import Server
+
+            self._server = Server(holdout)
+        return redeem, (holdout.id, os.getpid(), None, self._server.address)
+
+    def close(self) -> None:
+        """Stop listening to workers."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+
+def redeem(holdout: str, owner: int, reopen: dict[str, Any] | None, address: Any) -> Holdout | RemoteHoldout:
+    """Give the same holdout back: itself in its own process, opened again or by connection in another."""
+    live = _live.get(holdout)
+    if live is not None and owner == os.getpid():
+        return live
+    known = _redeemed.get((os.getpid(), holdout))
+    if known is None:
+        known = _redeemed[os.getpid(), holdout] = _reopened(holdout, reopen) if reopen else _connected(address)
+    return known
+
+
+def _reopened(holdout: str, reopen: dict[str, Any]) -> Holdout:
+    from unworn.holdout.holdout import Holdout
+
+    opened = Holdout(**reopen)
+    if opened.id != holdout:
+        raise Mismatch("the rows at this path are no longer those of the pickled holdout")
+    return opened
+
+
+def _connected(address: Any) -> RemoteHoldout:
+    from unworn.holdout.remote import RemoteHoldout
+
+    return RemoteHoldout(address)
+
+
+def _reopening(holdout: Holdout, train: Any, opening: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments that open the same holdout elsewhere, when all of them are names and paths."""
+    url, path = holdout.ledger_url, holdout.path
+    if path is None or url is None or not isinstance(train, str | os.PathLike | None):
+        return None
+    if not all(isinstance(opening[what], str | None) for what in ("y", "groups")):
+        return None
+    terms = holdout.terms
+    fixed = {
+        "asks": terms.asks,
+        "mechanism": terms.mechanism,
+        "confidence": terms.confidence,
+        "name": terms.name,
+    }
+    return {
+        "data": str(path.resolve()),
+        "ledger": url,
+        "train": train if train is None else os.path.abspath(train),
+        "max_width": holdout.max_width,
+        **opening,
+        **fixed,
+    }

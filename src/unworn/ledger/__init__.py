@@ -1,0 +1,72 @@
+"""The record of every answer: append-only, hash-chained, signed.
+
+A ledger knows holdouts, entries and keys. What an entry says is for others to read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from unworn.errors import LedgerError
+from unworn.ledger.backup import export, export_key, import_key, restore
+from unworn.ledger.chain import verify
+from unworn.ledger.entry import GENESIS, Entry
+from unworn.ledger.keys import Key, check_signature
+from unworn.ledger.memory import MemoryStore
+from unworn.ledger.sqlite import SQLiteStore
+from unworn.ledger.store import Store, Ticket
+
+__all__ = [
+    "GENESIS",
+    "Entry",
+    "Key",
+    "MemoryStore",
+    "SQLiteStore",
+    "Store",
+    "Ticket",
+    "check_signature",
+    "export",
+    "export_key",
+    "import_key",
+    "open_store",
+    "restore",
+    "verify",
+]
+
+_SUPPORTED = "a path such as 'churn.db', 'sqlite:///churn.db', 'sqlite:////abs/churn.db', or None for memory"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
+
+
+def open_store(where: str | os.PathLike[str] | Store | None) -> Store:
+    """The store at a path or URL; ``None`` is memory, and a store is itself.
+
+    >>> open_store(None).url is None
+    True
+    >>> open_store("postgresql://host/db")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    unworn.errors.LedgerError: no store is known for 'postgresql://'; supported are a path such as ...
+    """
+    if where is None:
+        return MemoryStore()
+    if isinstance(where, str):
+        scheme = _SCHEME.match(where)
+        if scheme is None:
+            path = where
+        elif where.startswith("sqlite:///"):
+            path = where.removeprefix("sqlite:///")
+        elif scheme[1].lower() == "sqlite":
+            raise LedgerError(f"a SQLite URL has three slashes and a path; {where!r:.80} does not: use {_SUPPORTED}")
+        else:
+            raise LedgerError(f"no store is known for '{scheme[1]}://'; supported are {_SUPPORTED}")
+        if not path.strip():
+            raise LedgerError(f"{where!r} names no file: use {_SUPPORTED}")
+        return SQLiteStore(path)
+    if isinstance(where, os.PathLike):
+        return SQLiteStore(where)
+    if isinstance(where, Store):
+        return where
+    raise LedgerError(
+        f"a {type(where).__name__} is not a store; supported are {_SUPPORTED}, or an object with the "
+        "methods of unworn.ledger.Store"
+    )

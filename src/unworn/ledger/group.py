@@ -1,0 +1,143 @@
+"""Group commit: those who wait commit for each other, so that one sync serves many.
+
+There is no background thread. The first to wait leads: it takes all that is queued and writes it in one
+transaction, while the others queue behind it. When it is done, those it served go on at once and one of the
+rest leads. (With a plain lock, those already served would stand in line behind the next commit.)
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+
+from unworn.errors import LedgerError
+from unworn.ledger.entry import Entry
+from unworn.ledger.store import Ticket, check_run
+
+_renewal = threading.Lock()
+
+
+def _renew_in_child() -> None:
+    global _renewal
+    _renewal = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_in_child)
+
+
+class GroupCommit(ABC):
+    """The queue, the lock and what happens to them at a fork. A store adds ``_commit`` and the rest.
+
+    The lock also guards whatever the store reads and writes through; take it by ``with self._mine():``.
+    """
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        self._leading = False
+        self._sleepers: list[tuple[Ticket, threading.Lock]] = []
+        self._queue: deque[Ticket] = deque()
+        self._pid = os.getpid()
+
+    @abstractmethod
+    def _commit(self, batch: list[Ticket]) -> None:
+        """Settle every ticket: all that fit in one durable transaction. Called under the lock."""
+
+    @abstractmethod
+    def _forked(self) -> None:
+        """Forget what belongs to the parent process, without touching it."""
+
+    def _mine(self) -> threading.Lock:
+        """The lock of this process. After a fork the child's copy may be held by a thread it does not have,
+        and its queue holds tickets the parent will commit: the child starts with its own."""
+        if self._pid != os.getpid():
+            with _renewal:
+                if self._pid != os.getpid():
+                    self._forked()
+                    self._start()
+        return self._lock
+
+    def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
+        check_run(entries, expect)
+        self._mine()
+        ticket = Ticket(entries, expect, self._settle)
+        self._queue.append(ticket)
+        return ticket
+
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        self.enqueue(entries, expect).wait()
+
+    def _settle(self, ticket: Ticket) -> None:
+        lock = self._mine()
+        leads = False
+        try:
+            with self._turn:
+                if ticket.settled:
+                    return
+                if self._leading:
+                    bed = (ticket, threading.Lock())
+                    bed[1].acquire()
+                    self._sleepers.append(bed)
+                else:
+                    bed = None
+                    leads = self._leading = True
+            if bed is not None:
+                self._sleep(bed)
+                leads = not ticket.settled  # woken without being served: it is our turn
+            if leads:
+                with lock:
+                    self._drain()
+        finally:
+            if leads:
+                with self._turn:
+                    self._hand_over()
+        if not ticket.settled:
+            raise LedgerError(
+                "these entries were handed in before this process was forked: the parent process commits them"
+            )
+
+    def _sleep(self, bed: tuple[Ticket, threading.Lock]) -> None:
+        try:
+            bed[1].acquire()
+        except BaseException:  # interrupted: nobody may wait for a leader that is gone
+            with self._turn:
+                if bed in self._sleepers:
+                    self._sleepers.remove(bed)
+                elif not bed[0].settled:
+                    self._hand_over()
+            raise
+
+    def _hand_over(self) -> None:
+        """Wake those who were served and one who was not, who leads from here on. Called under ``_turn``."""
+        served = [bed for bed in self._sleepers if bed[0].settled]
+        self._sleepers = [bed for bed in self._sleepers if not bed[0].settled]
+        self._leading = bool(self._sleepers)
+        if self._sleepers:
+            served.append(self._sleepers.pop(0))
+        for _, gate in served:
+            gate.release()
+
+    def _drain(self) -> None:
+        """Commit the whole queue. No ticket taken from it may stay unsettled, whatever happens."""
+        batch: list[Ticket] = []
+        try:
+            while self._queue:
+                batch.append(self._queue.popleft())
+            if batch:
+                self._commit(batch)
+        finally:
+            for ticket in batch:
+                if not ticket.settled:
+                    ticket.refuse(
+                        LedgerError(
+                            "the commit was interrupted; whether these entries were written is not known\n"
+                            "  Read the ledger before trying again."
+                        )
+                    )

@@ -1,0 +1,125 @@
+"""The one secret of a holdout: it signs the ledger and seeds every draw."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from unworn.errors import LedgerError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+_SIGNING = "unworn/ledger/ed25519"
+
+
+class Key:
+    """32 secret bytes, from which every other key of a holdout is derived by HMAC-SHA256 with a label.
+
+    One secret means one thing to back up and one to protect. It never prints and never pickles:
+    with it, and the ledger, every past and future draw of noise can be repeated.
+
+    >>> key = Key(bytes(32))
+    >>> key
+    Key(public='8e35b5ef…')
+    >>> check_signature(key.public, "00" * 32, key.sign("00" * 32))
+    True
+    """
+
+    __slots__ = ("_public", "_secret", "_signer")
+
+    def __init__(self, secret: bytes) -> None:
+        if not isinstance(secret, bytes) or len(secret) != 32:
+            raise LedgerError("a key is exactly 32 secret bytes")
+        self._secret = secret
+        self._signer: Ed25519PrivateKey | None = None
+        self._public: str | None = None
+
+    @classmethod
+    def new(cls) -> Key:
+        """A fresh key from the operating system's generator."""
+        return cls(secrets.token_bytes(32))
+
+    @classmethod
+    def from_hex(cls, text: str) -> Key:
+        """Read :meth:`hex` back. The message of a failure never repeats the text."""
+        try:
+            secret = bytes.fromhex(text.strip())
+        except (ValueError, AttributeError, TypeError):
+            raise LedgerError("a key is 64 hex digits; this text is not") from None
+        return cls(secret)
+
+    def hex(self) -> str:
+        """The secret itself: for a key file, never for a page or a log."""
+        return self._secret.hex()
+
+    def derive(self, label: str) -> bytes:
+        """32 bytes for one purpose; knowing them tells nothing about any other label's bytes."""
+        return hmac.digest(self._secret, label.encode(), hashlib.sha256)
+
+    @property
+    def signer(self) -> Ed25519PrivateKey:
+        """The Ed25519 key, built on first use."""
+        if self._signer is None:
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+            self._signer = Ed25519PrivateKey.from_private_bytes(self.derive(_SIGNING))
+        return self._signer
+
+    @property
+    def public(self) -> str:
+        """The public half, as hex: entry 0 of a holdout names it."""
+        if self._public is None:
+            self._public = self.signer.public_key().public_bytes_raw().hex()
+        return self._public
+
+    def sign(self, digest: str) -> str:
+        """The signature, as hex, over the bytes of a hex digest."""
+        return self.signer.sign(bytes.fromhex(digest)).hex()
+
+    def __eq__(self, other: object) -> bool:
+        return hmac.compare_digest(self._secret, other._secret) if isinstance(other, Key) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.public)
+
+    def __repr__(self) -> str:
+        return f"Key(public='{self.public[:8]}…')"
+
+    def __copy__(self) -> Key:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Key:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("keys never travel in pickles: let the other process open the ledger's store itself")
+
+    __reduce__ = __reduce_ex__  # type: ignore[assignment]
+
+
+@lru_cache(maxsize=64)
+def _verifier(public: str) -> Ed25519PublicKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+
+
+def check_signature(public: str, digest: str, signature: str) -> bool:
+    """Whether ``signature`` over ``digest`` was made by the key with this public half (all hex).
+
+    Text that is not hex of the right length is a wrong signature, not an error.
+
+    >>> check_signature("00", "zz", "not hex")
+    False
+    """
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        _verifier(public).verify(bytes.fromhex(signature), bytes.fromhex(digest))
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""A store in this object's own memory: for trying things out, and for tests."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+
+from unworn.errors import Conflict, LedgerError
+from unworn.ledger.entry import GENESIS, Entry
+from unworn.ledger.keys import Key
+from unworn.ledger.store import Ticket, check_run, check_terms, refusal
+
+
+class MemoryStore:
+    """Entries and keys in lists and dictionaries; gone with the process.
+
+    A forked process has a copy of the ledger that its parent cannot see. Both could spend the same
+    budget, so the copy can be read but not extended.
+
+    >>> store, key = MemoryStore(), Key(bytes(32))
+    >>> terms = Entry.seal("ab" * 16, 0, GENESIS, {"public": key.public}, key)
+    >>> store.create(terms, key)
+    >>> store.append([Entry.seal("ab" * 16, 1, terms.hash, {"symbol": 0}, key)], expect=terms.hash)
+    >>> [entry.index for entry in store.read("ab" * 16)]
+    [0, 1]
+    """
+
+    url: str | None = None
+
+    def __init__(self) -> None:
+        self._chains: dict[str, list[Entry]] = {}
+        self._keys: dict[str, Key] = {}
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+
+    def holdouts(self) -> dict[str, Entry]:
+        return {holdout: chain[0] for holdout, chain in list(self._chains.items())}
+
+    def read(self, holdout: str, start: int = 0) -> list[Entry]:
+        return self._chains.get(holdout, [])[max(start, 0) :]
+
+    def create(self, terms: Entry, key: Key) -> None:
+        check_terms(terms, key)
+        if terms.holdout not in self._chains:
+            self.keep_key(terms.holdout, key)
+        self.append([terms], expect=GENESIS)
+
+    def key(self, holdout: str) -> Key | None:
+        return self._keys.get(holdout)
+
+    def keep_key(self, holdout: str, key: Key) -> None:
+        if self._keys.setdefault(holdout, key) != key:
+            raise Conflict(f"another key is already kept for holdout {holdout[:12]}…", holdout=holdout)
+
+    def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
+        check_run(entries, expect)
+        if self._pid != os.getpid():
+            raise LedgerError(
+                f"this ledger lives in the memory of process {self._pid}; a forked copy spends it twice\n"
+                "  Nothing was charged. Use a ledger both can open, such as ledger='sqlite:///holdout.db'."
+            )
+        ticket = Ticket(entries, expect, _settled)
+        with self._lock:
+            chain = self._chains.get(ticket.holdout)
+            error = refusal(ticket, chain[-1].index, chain[-1].hash) if chain else refusal(ticket, -1, GENESIS)
+            if error is not None:
+                ticket.refuse(error)
+                return ticket
+            # Each branch is one step: a reader, who takes no lock, sees all of the entries or none.
+            if chain:
+                chain += ticket.entries
+            else:
+                self._chains[ticket.holdout] = list(ticket.entries)
+            ticket.accept()
+        return ticket
+
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        self.enqueue(entries, expect).wait()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _settled(ticket: Ticket) -> None:
+    raise LedgerError("a ticket of a memory store is settled when it is made")

@@ -1,0 +1,142 @@
+"""Where entries are kept: the contract every store meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
+
+from unworn.errors import Conflict, LedgerError, Mismatch
+from unworn.ledger.entry import GENESIS, Entry, is_holdout
+from unworn.ledger.keys import Key
+
+
+class Ticket:
+    """Entries handed in and not yet known to be durable.
+
+    ``wait`` returns once they are, and raises if they are not and never will be. An answer may leave
+    only after ``wait`` has returned.
+    """
+
+    __slots__ = ("_error", "_settle", "entries", "expect", "settled")
+
+    def __init__(self, entries: Sequence[Entry], expect: str, settle: Callable[[Ticket], None]) -> None:
+        self.entries = tuple(entries)
+        self.expect = expect
+        self.settled = False
+        self._error: LedgerError | None = None
+        self._settle = settle
+
+    @property
+    def holdout(self) -> str:
+        return self.entries[0].holdout
+
+    def accept(self) -> None:
+        """For the store: the entries are durable."""
+        self.settled = True
+
+    def refuse(self, error: LedgerError) -> None:
+        """For the store: the entries were not written."""
+        self._error = error
+        self.settled = True  # last, because another thread may be looking
+
+    def wait(self) -> None:
+        """Return when the entries are durable, or raise ``Conflict`` or ``LedgerError``."""
+        if not self.settled:
+            self._settle(self)
+        if self._error is not None:
+            raise self._error
+
+
+@runtime_checkable
+class Store(Protocol):
+    """A place for the entries, and beside them the keys, of any number of holdouts.
+
+    A store orders and keeps; it does not judge. Whether entries are authentic is for
+    :func:`unworn.ledger.verify`, so that a store need not be trusted.
+    """
+
+    url: str | None
+    """What :func:`unworn.ledger.open_store` opens again; ``None`` when nothing else can reach it."""
+
+    def holdouts(self) -> dict[str, Entry]:
+        """Entry 0, the terms, of each holdout."""
+
+    def read(self, holdout: str, start: int = 0) -> list[Entry]:
+        """The durable entries from index ``start``, in order; none for an unknown holdout."""
+
+    def create(self, terms: Entry, key: Key) -> None:
+        """Keep the key, then entry 0, both durably; ``Conflict`` if the holdout exists.
+
+        In this order a crash leaves a key without a holdout, never a holdout nobody can ask.
+        """
+
+    def key(self, holdout: str) -> Key | None:
+        """The holdout's key, or ``None`` where it is not kept: such a holdout can only be read."""
+
+    def keep_key(self, holdout: str, key: Key) -> None:
+        """Keep a key durably; ``Conflict`` if another one is kept for this holdout."""
+
+    def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
+        """Hand in entries of one holdout, all or none, to follow the entry whose hash is ``expect``.
+
+        Does not block. With ``expect=GENESIS`` the entries start a holdout.
+        """
+
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        """``enqueue`` and wait."""
+
+    def close(self) -> None:
+        """Commit what is queued, and let go of files. Safe to call twice."""
+
+
+def check_run(entries: Sequence[Entry], expect: str) -> None:
+    """Refuse entries that could never be appended together, before they reach a queue."""
+    if not entries:
+        raise LedgerError("nothing to append: hand in at least one entry")
+    holdout, previous, index = entries[0].holdout, expect, entries[0].index
+    for entry in entries:
+        if entry.holdout != holdout or not is_holdout(holdout):
+            raise LedgerError("entries appended together belong to one holdout, named by 32 hex digits")
+        if entry.previous != previous or entry.index != index:
+            raise LedgerError(
+                f"entry {entry.index} does not follow {previous[:12]}…\n"
+                "  Entries appended together are consecutive, and the first follows expect."
+            )
+        previous, index = entry.hash, index + 1
+
+
+def check_terms(terms: Entry, key: Key) -> None:
+    """Refuse terms that are not entry 0, or that name another key than the one kept beside them."""
+    if terms.index != 0 or terms.previous != GENESIS:
+        raise LedgerError(f"a holdout starts with entry 0, not with entry {terms.index}", index=terms.index)
+    check_public(terms, key)
+
+
+def check_public(terms: Entry, key: Key) -> None:
+    """Refuse a key whose public half is not the one entry 0 names."""
+    if terms.body.get("public") != key.public:
+        raise Mismatch(
+            f"this key is {key.public[:12]}…, but entry 0 of holdout {terms.holdout[:12]}… names "
+            f"{str(terms.body.get('public'))[:12]}… as its public key",
+            holdout=terms.holdout,
+        )
+
+
+def refusal(ticket: Ticket, index: int, head: str) -> LedgerError | None:
+    """Why this ticket cannot follow the entry ``index`` with hash ``head``, the last there is; or ``None``.
+
+    A holdout without entries is at index -1 and ``GENESIS``.
+    """
+    first = ticket.entries[0]
+    if ticket.expect != head:
+        what = "holdout exists already" if first.index == 0 else "ledger has moved on"
+        return Conflict(
+            f"the {what}: its head is entry {index} ({head[:12]}…), not {ticket.expect[:12]}…\n"
+            "  Nothing was charged. Read the new entries and try again.",
+            index=index,
+            head=head,
+            expect=ticket.expect,
+        )
+    if first.index != index + 1:
+        return LedgerError(f"the next entry is {index + 1}, not {first.index}", index=index, head=head)
+    return None

@@ -1,0 +1,196 @@
+"""What a mechanism is: a frozen configuration with five methods, and the public numbers they exchange.
+
+``begin`` and ``after`` fold the ledger's events into a state; ``offer`` prices the next ask from public numbers
+alone; ``answer`` is the only step that sees rows, and returns a symbol; ``publish`` turns the symbol into an
+interval, and is pure, so that anyone can run it again.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
+
+from unworn.errors import Exhausted
+from unworn.events import Event
+from unworn.noise import Stream
+from unworn.queries.query import Facts, Kind, Query
+from unworn.queries.rows import Rows
+
+Symbol = int | float | str | list[Any]
+"""What is released about the rows: nothing else about them ever leaves."""
+
+RAISED = "raised"
+"""The symbol for user code that failed on the rows, or came back with another value when asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What the asker expects, in the question's own units, with its standard error where known.
+
+    ``discordance`` is for paired questions: how large the mean absolute difference is expected to be at most.
+    """
+
+    value: float
+    error: float | None = None
+    discordance: float | None = None
+    origin: str = "asker"
+
+    def to_json(self) -> list[Any]:
+        return [self.value, self.error, self.discordance, self.origin]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The public numbers that fix one answer before any row is read.
+
+    ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows
+    are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named.
+    """
+
+    index: int
+    rows: int
+    kind: Kind
+    low: float
+    high: float
+    zero_one: bool
+    runs_code: bool
+    log_level: float
+    guess: float | None = None
+    slack: float = 0.0
+    cell: float = 0.0
+    cells: int = 0
+    inside: tuple[float, float] | None = None
+    within: tuple[float, float] | None = None
+    discordance: float = 1.0
+    part: tuple[int, int] | None = None
+
+    @property
+    def span(self) -> float:
+        """The length of one value's declared range: a difference of two values can be twice as far apart."""
+        return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
+
+    def to_json(self) -> list[Any]:
+        values = (getattr(self, name) for name in _OFFER_FIELDS)
+        return [list(value) if isinstance(value, tuple) else value for value in values]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> Offer:
+        pairs = ("inside", "within", "part")
+        named: dict[str, Any] = dict(zip(_OFFER_FIELDS, data, strict=True))
+        named |= {name: tuple(named[name]) for name in pairs if named[name] is not None}
+        return cls(**named)
+
+
+_OFFER_FIELDS = tuple(field.name for field in fields(Offer))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the rows said: a symbol, and the event that prices it."""
+
+    symbol: Symbol
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the asker gets, a function of offer and symbol alone."""
+
+    value: float
+    low: float
+    high: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the transcript so far has cost: counts and nats, folded from the ledger's events."""
+
+    rows: int
+    log_beta: float
+    planned: int | None = None
+    asked: int = 0
+    surprises: int = 0
+    nats: float = 0.0
+    round: int = 0
+
+    def index(self, position: int) -> int:
+        """The depth of the next ask (of the ask at ``position`` of the next batch), or a refusal."""
+        index = self.asked + 1 + position
+        if self.planned is not None and index > self.planned:
+            raise Exhausted(
+                f"all {self.planned} planned asks are spent.\n"
+                "  Plan more asks on fresh rows, or seal a holdout without `asks=`, which never runs out of asks.",
+                asked=self.asked,
+                planned=self.planned,
+            )
+        return index
+
+
+@dataclass(frozen=True)
+class Mechanism(ABC):
+    """How an answer is made from the rows. Subclasses are found by name, from the ledger's entry 0."""
+
+    currency: ClassVar[str] = "nats"
+    theorem: ClassVar[str]
+    promises: ClassVar[bool] = True
+
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        """The state before the first ask."""
+        return State(rows, math.log1p(-confidence), asks)
+
+    @abstractmethod
+    def after(self, state: State, event: Event) -> State:
+        """The state once an event is in the ledger."""
+
+    @abstractmethod
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        """Price the ask at ``position`` of the next batch from public numbers, or raise ``Exhausted``."""
+
+    @abstractmethod
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        """Read the rows: the only step that does."""
+
+    def publish(self, offer: Offer, symbol: Symbol) -> Published:
+        """The interval that holds for every row set that could have produced this symbol.
+
+        When the question's own code failed, nothing is known: the whole range holds.
+        """
+        if symbol == RAISED:
+            return Published((offer.low + offer.high) / 2, offer.low, offer.high, "surprise")
+        return self.reveal(offer, symbol)
+
+    @abstractmethod
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        """The same for a symbol that tells where the value lies."""
+
+    def spent(self, state: State) -> float:
+        """How much of its currency the transcript so far has used."""
+        return state.nats
+
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        """What agreement and the mildest surprise would add to the bill, in the mechanism's currency."""
+        return 0.0, 0.0
+
+    def widest(self, offer: Offer) -> float:
+        """The half-width of the widest interval that any symbol could publish."""
+        return self.publish_width(offer, self.likely(offer))
+
+    @abstractmethod
+    def likely(self, offer: Offer) -> Symbol:
+        """The symbol an honest asker should expect, to quote a width before asking."""
+
+    def publish_width(self, offer: Offer, symbol: Symbol) -> float:
+        published = self.publish(offer, symbol)
+        return (published.high - published.low) / 2
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": type(self).__name__, **asdict(self)}
+
+    @classmethod
+    @abstractmethod
+    def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
+        """The configuration that suits a goal."""

@@ -1,0 +1,62 @@
+"""From a cell of values on the rows to an interval for the population, at an offer's level.
+
+The interval must contain the confidence limits of *every* value that could have produced the symbol (theory of
+code lengths, soundness). The limits rise with the value, so those of the two ends are enough.
+"""
+
+from __future__ import annotations
+
+import math
+
+from unworn.bounds import chernoff_kl, clopper_pearson, discordance
+from unworn.mechanisms.base import Offer
+
+_ROUNDING = 1e-12
+"""A mean of floats is exact to far less than this share of its range; the cell is widened by it."""
+
+
+def interval(offer: Offer, cell: tuple[float, float], spread: float = 1.0) -> tuple[float, float]:
+    """The limits for a cell, in the question's own units, cut to its range.
+
+    ``spread`` bounds the observed mean absolute difference of a paired question, as a share of the span.
+    """
+    n, level = offer.rows, offer.log_level
+    if offer.kind == "binary":
+        first, last = attainable(cell, n)
+        return float(clopper_pearson(first, n, level)[0]), float(clopper_pearson(last, n, level)[1])
+    centre = 0.0 if offer.kind == "paired" else offer.low
+    floor = -1.0 if offer.kind == "paired" else 0.0
+    scaled_low = min(max((cell[0] - centre) / offer.span - _ROUNDING, floor), 1.0)
+    scaled_high = min(max((cell[1] - centre) / offer.span + _ROUNDING, floor), 1.0)
+    if offer.kind == "paired":
+        low, high = discordance(scaled_low, scaled_high, min(spread + _ROUNDING, 1.0), n, level, offer.zero_one)
+    else:
+        low = float(chernoff_kl(scaled_low, n, level)[0])
+        high = float(chernoff_kl(scaled_high, n, level)[1])
+    return max(centre + low * offer.span, offer.low), min(centre + high * offer.span, offer.high)
+
+
+def attainable(cell: tuple[float, float], rows: int) -> tuple[int, int]:
+    """The smallest and largest number of rows whose share lies in a cell (the nearest ones if none does).
+
+    >>> attainable((0.1, 0.25), 10)
+    (1, 2)
+    """
+    first = _least(cell[0], rows)
+    last = _least(math.nextafter(cell[1], math.inf), rows) - 1
+    if first > last:
+        nearest = min(max(round(rows * (cell[0] + cell[1]) / 2), 0), rows)
+        return nearest, nearest
+    return first, last
+
+
+def _least(share: float, rows: int) -> int:
+    """The smallest count in 0 … rows + 1 whose share is at least the given one."""
+    if share > 1:
+        return rows + 1
+    count = min(max(math.ceil(share * rows), 0), rows)
+    while count > 0 and (count - 1) / rows >= share:
+        count -= 1
+    while count <= rows and count / rows < share:
+        count += 1
+    return count

@@ -1,0 +1,91 @@
+"""What one ledger entry says: the question, the offer, the symbol, and what was published from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from unworn import events
+from unworn.errors import Tampered
+from unworn.events import Event
+from unworn.mechanisms.base import Guess, Offer, Published, Symbol
+from unworn.queries.query import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One ask, as it is entered. ``batch`` is (position, size); ``parent`` the index of a sharpened answer.
+
+    Everything here was supplied by the asker, follows from public numbers, or is the released symbol: the value on
+    the rows is not among it.
+    """
+
+    question: dict[str, Any]
+    label: str
+    fingerprint: str
+    family: str | None
+    facts: Facts
+    guess: Guess | None
+    offer: Offer
+    symbol: Symbol
+    event: Event
+    published: Published
+    at: str
+    by: str | None = None
+    parent: int | None = None
+    batch: tuple[int, int] = (0, 1)
+
+    def to_body(self) -> dict[str, Any]:
+        facts, published = self.facts, self.published
+        return {
+            "type": "ask",
+            "question": self.question,
+            "label": self.label,
+            "fingerprint": self.fingerprint,
+            "family": self.family,
+            "facts": [facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code],
+            "guess": None if self.guess is None else self.guess.to_json(),
+            "offer": self.offer.to_json(),
+            "symbol": self.symbol,
+            "event": events.to_json(self.event),
+            "published": [published.value, published.low, published.high, published.source],
+            "at": self.at,
+            "by": self.by,
+            "parent": self.parent,
+            "batch": list(self.batch),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Record:
+        try:
+            return cls(
+                question=body["question"],
+                label=body["label"],
+                fingerprint=body["fingerprint"],
+                family=body["family"],
+                facts=Facts(*body["facts"]),
+                guess=None if body["guess"] is None else Guess(*body["guess"]),
+                offer=Offer.from_json(body["offer"]),
+                symbol=body["symbol"],
+                event=events.from_json(body["event"]),
+                published=Published(*body["published"]),
+                at=body["at"],
+                by=body["by"],
+                parent=body["parent"],
+                batch=(int(body["batch"][0]), int(body["batch"][1])),
+            )
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise Tampered("an entry of the ledger does not have the form of an ask") from error
+
+    def matches(self, offer: Offer, published: Published) -> bool:
+        """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
+        return _close(self.offer.to_json(), offer.to_json()) and _close(astuple(self.published), astuple(published))
+
+
+def _close(told: Any, replayed: Any) -> bool:
+    if isinstance(told, int | float) and isinstance(replayed, int | float):
+        return abs(told - replayed) <= 1e-9 * max(1.0, abs(told))
+    if isinstance(told, list | tuple) and isinstance(replayed, list | tuple):
+        return len(told) == len(replayed) and all(map(_close, told, replayed))
+    return bool(told == replayed)

@@ -1,0 +1,98 @@
+"""Sample splitting: every round of questions gets rows of its own, looked at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from unworn.errors import Exhausted
+from unworn.events import Event, Looked
+from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.limits import interval
+from unworn.mechanisms.value import exact_value, spread_of
+from unworn.noise import Stream
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Rows
+
+
+@dataclass(frozen=True)
+class SampleSplitting(Mechanism):
+    """Cut the rows into as many random parts as there are rounds, and answer each round exactly on its part.
+
+    Questions of one round (one ``ask_many``) are chosen before any of its answers is seen, so they may share a
+    part; with ``rounds=None`` every ask is a round. The union bound over the planned asks does the rest. The oldest
+    cure, and the baseline for all the others: it needs the number of asks in advance.
+
+    Examples
+    --------
+    >>> split = SampleSplitting(rounds=4)
+    >>> state = split.begin(rows=10_000, confidence=0.95, asks=1_000)
+    >>> offer = split.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
+    >>> offer.rows, round(split.widest(offer), 4)
+    (2500, 0.0407)
+
+    References
+    ----------
+    Folklore; Clopper and Pearson 1934 for the limits of one part.
+    """
+
+    theorem: ClassVar[str] = "sample splitting"
+    currency: ClassVar[str] = "parts"
+
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.rounds is not None and self.rounds < 1:
+            raise ValueError(f"rounds must be at least 1, not {self.rounds}")
+
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        if asks is None:
+            raise ValueError("SampleSplitting shares its confidence out in advance: give Holdout(asks=...)")
+        if (self.rounds or asks) > rows:
+            raise ValueError(f"{rows} rows cannot be cut into {self.rounds or asks} parts: plan fewer asks or rounds")
+        return super().begin(rows, confidence, asks)
+
+    def after(self, state: State, event: Event) -> State:
+        if not isinstance(event, Looked):
+            raise TypeError(f"sample splitting does not know the event {event!r}")
+        return replace(state, asked=state.asked + 1, round=event.round + 1)
+
+    def spent(self, state: State) -> float:
+        return float(state.round)
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        index, asks = state.index(position), state.planned or 1
+        parts = self.rounds or asks
+        part = state.round + (0 if self.rounds else position)
+        if part >= parts:
+            raise Exhausted(
+                f"all {parts} parts of the rows have been looked at.\n"
+                "  Ask in fewer, larger batches (ask_many), or seal fresh rows with more rounds.",
+                rounds=state.round,
+                planned=parts,
+            )
+        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
+        level = state.log_beta - math.log(asks)
+        return Offer(index, state.rows // parts, *kind, level, part=(part, parts))
+
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        part = offer.part[0] if offer.part else 0
+        return Reply(exact_value(offer, query, rows), Looked(part, part))
+
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        value, spread = spread_of(offer, symbol)
+        low, high = interval(offer, (value, value), spread)
+        return Published(value, min(low, value), max(high, value), "exact")
+
+    def likely(self, offer: Offer) -> Symbol:
+        return (offer.low + offer.high) / 2
+
+    @classmethod
+    def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
+        """One part an ask: how few rounds will do is for the asker to say.
+
+        >>> SampleSplitting.for_(rows=10_000, asks=28)
+        SampleSplitting(rounds=None)
+        """
+        return cls()

@@ -1,0 +1,184 @@
+"""A holdout's ledger, folded: its terms, its state, and what was answered before.
+
+The fold is kept by ledger head, so the ten-thousandth ask replays nothing. Each step can be undone, because an entry
+that another writer overtook never happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from unworn.errors import Tampered
+from unworn.ledger import Entry
+from unworn.mechanisms import GuessAndCheck, from_json
+from unworn.mechanisms.base import Guess, Mechanism, Offer, State
+from unworn.mechanisms.record import Record
+from unworn.queries.query import Facts
+from unworn.queries.schema import Schema
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What entry 0 fixes, for good."""
+
+    name: str
+    size: int
+    rows: int
+    schema: Schema
+    digest: str
+    grouping: str
+    columns: dict[str, str]
+    mechanism: Mechanism
+    confidence: float
+    asks: int | None
+    public: str
+    kept: str
+    version: str
+
+    def to_body(self) -> dict[str, Any]:
+        return {
+            "type": "terms",
+            "format": 1,
+            "version": self.version,
+            "name": self.name,
+            "size": self.size,
+            "rows": self.rows,
+            "unit": "group" if self.schema.grouped else "row",
+            "schema": self.schema.to_json(),
+            "digest": self.digest,
+            "grouping": self.grouping,
+            "columns": self.columns,
+            "mechanism": self.mechanism.to_json(),
+            "confidence": self.confidence,
+            "asks": self.asks,
+            "public": self.public,
+            "kept": self.kept,
+            "spoiled": not self.mechanism.promises,
+        }
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Terms:
+        try:
+            if body["type"] != "terms" or body["format"] != 1:
+                raise Tampered(f"entry 0 has format {body['format']}; this version reads format 1")
+            return cls(
+                name=body["name"],
+                size=body["size"],
+                rows=body["rows"],
+                schema=Schema.from_json(body["schema"]),
+                digest=body["digest"],
+                grouping=body["grouping"],
+                columns=dict(body["columns"]),
+                mechanism=from_json(body["mechanism"]),
+                confidence=body["confidence"],
+                asks=body["asks"],
+                public=body["public"],
+                kept=body["kept"],
+                version=body["version"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Tampered("entry 0 of the ledger does not have the form of terms") from error
+
+
+@dataclass
+class Transcript:
+    """The entries of one holdout and everything that follows from them."""
+
+    first: Entry
+    terms: Terms = field(init=False)
+    entries: list[Entry] = field(init=False)
+    records: list[Record] = field(init=False, default_factory=list)
+    _states: list[State] = field(init=False)
+    _asked: dict[tuple[str, int | None], list[int]] = field(init=False, default_factory=dict)
+    _families: dict[str, list[int]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.terms = Terms.from_body(self.first.body)
+        self.entries = [self.first]
+        self._states = [self.mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)]
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self.terms.mechanism
+
+    @property
+    def state(self) -> State:
+        return self._states[-1]
+
+    @property
+    def head(self) -> str:
+        return self.entries[-1].hash
+
+    def extend(self, entry: Entry, record: Record | None = None) -> None:
+        """Fold one more entry in. ``record`` spares reading back what was just written."""
+        record = record or Record.from_body(entry.body)
+        self._states.append(self.mechanism.after(self.state, record.event))
+        self.entries.append(entry)
+        self.records.append(record)
+        self._asked.setdefault((record.fingerprint, record.parent), []).append(entry.index)
+        if record.family is not None:
+            self._families.setdefault(record.family, []).append(entry.index)
+
+    def truncate(self, length: int) -> None:
+        """Forget the entries from index ``length`` on."""
+        while len(self.entries) > max(length, 1):
+            self.entries.pop()
+            self._states.pop()
+            record = self.records.pop()
+            self._asked[record.fingerprint, record.parent].pop()
+            if record.family is not None:
+                self._families[record.family].pop()
+
+    def catch_up(self, entries: list[Entry]) -> None:
+        """Take the store's word for everything from the first of these entries on."""
+        for position, entry in enumerate(entries):
+            if entry.index < len(self.entries) and self.entries[entry.index].hash == entry.hash:
+                continue
+            self.truncate(entry.index)
+            for later in entries[position:]:
+                self.extend(later)
+            return
+        if entries:
+            self.truncate(entries[-1].index + 1)
+
+    def record(self, index: int) -> Record:
+        """The ask with this index (1 is the first)."""
+        if not 1 <= index <= len(self.records):
+            raise IndexError(f"there is no answer {index}; {len(self.records)} have been given")
+        return self.records[index - 1]
+
+    def answered(self, fingerprint: str, parent: int | None = None) -> int | None:
+        """The index under which a question (or the sharpening of answer ``parent``) was last answered."""
+        asked = self._asked.get((fingerprint, parent))
+        return asked[-1] if asked else None
+
+    def latest(self, family: str) -> Record | None:
+        """The last answer to the same metric."""
+        asked = self._families.get(family)
+        return self.record(asked[-1]) if asked else None
+
+    def offer(self, facts: Facts, guess: Guess | None, parent: int | None, position: int = 0) -> Offer:
+        """Price an ask at this point."""
+        return self._offer(self.state, facts, guess, parent, position)
+
+    def _offer(self, state: State, facts: Facts, guess: Guess | None, parent: int | None, position: int) -> Offer:
+        if parent is None:
+            return self.mechanism.offer(state, facts, guess, position)
+        if not isinstance(self.mechanism, GuessAndCheck):
+            raise ValueError(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
+        told = self.record(parent)
+        return self.mechanism.sharpen(state, told.offer, told.symbol)
+
+    def check(self) -> None:
+        """Replay every ask: the level, the cell and the interval must be the ones that were recorded."""
+        for index, record in enumerate(self.records, start=1):
+            position, size = record.batch
+            if position and self.record(index - 1).batch != (position - 1, size):
+                raise Tampered(f"entry {index} claims a place in a batch that is not there", index=index)
+            before = self._states[index - 1 - position]
+            offer = self._offer(before, record.facts, record.guess, record.parent, position)
+            if not record.matches(offer, self.mechanism.publish(offer, record.symbol)):
+                raise Tampered(
+                    f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index
+                )

@@ -1,0 +1,84 @@
+"""What can be asked, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from unworn.errors import Unaskable
+from unworn.queries.callables import function, function_from_json
+from unworn.queries.compare import compare, difference_from_json
+from unworn.queries.expressions import Expression, col, lit
+from unworn.queries.means import Mean, Share, mean, share
+from unworn.queries.metrics import (
+    accuracy,
+    balanced_accuracy,
+    brier,
+    log_loss,
+    mae,
+    metric,
+    metric_from_json,
+    mse,
+    top_k,
+)
+from unworn.queries.predictions import FromModel, Given
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Rows
+from unworn.queries.schema import ColumnType, Schema
+from unworn.queries.sql import parse as parse_sql
+
+__all__ = [
+    "ColumnType",
+    "Expression",
+    "Facts",
+    "FromModel",
+    "Given",
+    "Query",
+    "Rows",
+    "Schema",
+    "accuracy",
+    "balanced_accuracy",
+    "brier",
+    "col",
+    "compare",
+    "function",
+    "lit",
+    "log_loss",
+    "mae",
+    "mean",
+    "metric",
+    "mse",
+    "parse",
+    "parse_sql",
+    "share",
+    "top_k",
+]
+
+_READERS: dict[str, Callable[[Any], Query]] = {
+    "share": Share.from_json,
+    "mean": Mean.from_json,
+    "metric": metric_from_json,
+    "difference": difference_from_json,
+    "callable": function_from_json,
+}
+
+
+def parse(data: Any) -> Query:
+    """Read a question from its JSON; anything that is not one is refused, never evaluated.
+
+    >>> question = share(col("age") > 65)
+    >>> parse(question.to_json()) == question
+    True
+    >>> parse({"ask": "everything"})
+    Traceback (most recent call last):
+    unworn.errors.Unaskable: a question's 'ask' is one of share, mean, metric, difference, callable, not 'everything'
+    """
+    tag = data.get("ask") if isinstance(data, dict) else None
+    if not isinstance(tag, str) or tag not in _READERS:
+        raise Unaskable(f"a question's 'ask' is one of {', '.join(_READERS)}, not {tag!r:.60}")
+    try:
+        return _READERS[tag](data)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, Unaskable):
+            raise
+        raise Unaskable(f"this is not the JSON of a {tag} question") from None

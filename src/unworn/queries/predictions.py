@@ -1,0 +1,254 @@
+"""Where predictions come from: an array the asker made, or a model that is shown the rows.
+
+The difference matters twice. An array is the asker's own, so what is wrong with it is said aloud and costs
+nothing. A model is user code that sees rows, so whatever it does has a value or is one fixed failure. And a
+question's fingerprint is made of the array or of the model's own bytes, never of what the model says about
+rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
+
+import numpy as np
+
+from unworn.errors import Unaskable
+from unworn.queries.arrays import number_words, read_array
+from unworn.queries.labels import Class, as_classes
+from unworn.queries.rows import Column, Frame, guarded
+
+T = TypeVar("T")
+
+
+class FeatureFrame(Frame, Protocol):
+    """A frame with labels and features: what metrics and callables need beyond columns."""
+
+    @property
+    def labels(self) -> Column:
+        """The target's values over these rows."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of all columns."""
+
+    @property
+    def features(self) -> Any:
+        """All rows' features in the form the owner gave them, or None when there are only labels."""
+
+    @property
+    def whole(self) -> Frame:
+        """All the rows."""
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` returns, made once in a pass over the rows and forgotten with it."""
+
+
+def featured(frame: Frame) -> FeatureFrame:
+    """The same frame: metrics are only ever evaluated on rows that have labels."""
+    return cast(FeatureFrame, frame)
+
+
+class Given:
+    """Predictions supplied as an array, one a row in the order of the holdout's rows.
+
+    The array is copied and frozen, so that a question keeps the value it was fingerprinted with. Equal
+    numbers of different dtypes have the same digest.
+
+    >>> Given([1, 0, 1]).digest == Given(np.array([1.0, 0.0, 1.0], dtype=np.float32)).digest
+    True
+    >>> Given([0.5, float("nan")])
+    Traceback (most recent call last):
+        ...
+    unworn.errors.Unaskable: 1 of the 2 predictions are missing or infinite; fill them before asking
+    """
+
+    runs_code = False
+
+    def __init__(self, array: Any, name: str | None = None) -> None:
+        if array is None:
+            raise Unaskable("there are no predictions: supply an array, one prediction a row, or a model")
+        try:
+            column = read_array(array)
+        except (TypeError, ValueError) as error:
+            raise Unaskable(f"predictions must be numbers, booleans or text, one a row: {error}") from None
+        values = column.values
+        if values.ndim not in (1, 2):
+            raise Unaskable(
+                f"predictions have {values.ndim} dimensions; give one value a row, or rows × classes",
+                shape=list(values.shape),
+            )
+        if column.missing is not None:
+            bad = int(np.count_nonzero(column.missing))
+        else:
+            bad = int(values.size - np.count_nonzero(np.isfinite(values))) if values.dtype.kind == "f" else 0
+        if bad:
+            raise Unaskable(
+                f"{bad} of the {values.size} predictions are missing or infinite; fill them before asking",
+                bad=bad,
+            )
+        frozen = np.array(values, order="C")
+        frozen.setflags(write=False)
+        self.column = Column(column.kind, frozen, None, column.vocabulary)
+        self.shape = tuple(int(side) for side in frozen.shape)
+        self.digest = _digest(self.column)
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Given({self.column.kind}, shape={self.shape}, digest={self.digest[:8]})"
+
+    @property
+    def label(self) -> str:
+        return self.name or f"predictions {self.digest[:6]}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"digest": self.digest, "shape": list(self.shape)}
+
+
+def _digest(column: Column) -> str:
+    """SHA-256 over the values: numbers as words, text as codes in order of first appearance."""
+    shape = ",".join(map(str, column.values.shape)).encode()
+    if column.vocabulary is None:
+        return hashlib.sha256(b"numbers\0" + shape + b"\0" + number_words(column.values).tobytes()).hexdigest()
+    digest = hashlib.sha256(b"text\0" + shape + b"\0")
+    for text in column.vocabulary.tolist():
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    digest.update(column.values.astype("<i4").tobytes())
+    return digest.hexdigest()
+
+
+class _Hashing:
+    """A file that only hashes, so that a large model is fingerprinted without a second copy in memory."""
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        self.sha256.update(data)
+        return len(data)
+
+
+class FromModel:
+    """Predictions a model makes when it is shown the rows: user code, run once a question on all of them.
+
+    The model is known by the digest of its own pickle, taken now, before it sees any row; or by ``name``,
+    which then must change whenever the model does.
+
+    >>> class Majority:
+    ...     def predict(self, X): return [1] * len(X)
+    >>> FromModel(Majority(), name="majority").to_json()
+    {'method': 'predict', 'name': 'majority'}
+    """
+
+    runs_code = True
+
+    def __init__(self, model: Any, method: str = "predict", name: str | None = None) -> None:
+        if not callable(getattr(model, method, None)):
+            raise Unaskable(f"{type(model).__name__} has no method {method}(); give an array or another model")
+        self.model, self.method, self.name = model, method, name
+        self.identity = {"name": name} if name is not None else {"pickle": _pickled(model)}
+        self.classes = _classes(model)
+
+    def __repr__(self) -> str:
+        return f"FromModel({self.label}, method={self.method!r})"
+
+    @property
+    def label(self) -> str:
+        return self.name or type(self.model).__name__
+
+    def to_json(self) -> dict[str, Any]:
+        return {"method": self.method, **self.identity}
+
+    def run(self, features: Any, rows: int) -> Column:
+        """Predictions for every row, or ``Raised``, which says nothing about what happened."""
+        if features is None:
+            raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")
+
+        def run() -> Column | None:
+            column = read_array(getattr(self.model, self.method)(features))
+            return column if column.values.ndim in (1, 2) and len(column.values) == rows else None
+
+        return guarded(run)
+
+
+class Recorded:
+    """Predictions known only by what a ledger keeps of them: enough to compare questions, not to ask one."""
+
+    runs_code = False
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = dict(data)
+        self.runs_code = "method" in data
+
+    @property
+    def label(self) -> str:
+        return str(self.data.get("name") or f"predictions {self.data.get('digest', self.data.get('pickle', ''))[:6]}")
+
+    def to_json(self) -> dict[str, Any]:
+        return self.data
+
+
+Source = Given | FromModel | Recorded
+
+
+def _pickled(model: Any) -> str:
+    sink = _Hashing()
+    try:
+        pickle.Pickler(cast(Any, sink), protocol=5).dump(model)
+    except Exception as error:
+        raise Unaskable(
+            f"{type(model).__name__} cannot be pickled ({type(error).__name__}), so it has no fingerprint: "
+            "give it one with FromModel(model, name=...), a name that changes whenever the model does"
+        ) from None
+    return sink.sha256.hexdigest()
+
+
+def _classes(model: Any) -> tuple[Class, ...] | None:
+    try:
+        return as_classes(model.classes_)
+    except Exception:  # no classes_, or those of several outputs: then classes= says what the columns are
+        return None
+
+
+@dataclass(frozen=True)
+class Named:
+    """An array or a model, with the name it should go by."""
+
+    predictions: Any
+    name: str
+
+
+def as_source(predictions: Any, methods: Sequence[str] = ("predict",), name: str | None = None) -> Source:
+    """Predictions in any form the asker may bring: array, model, or an explicit source.
+
+    >>> as_source([0, 1]).shape
+    (2,)
+    """
+    if isinstance(predictions, Named):
+        return as_source(predictions.predictions, methods, predictions.name)
+    if isinstance(predictions, (Given, FromModel, Recorded)):
+        return predictions
+    if any(callable(getattr(predictions, method, None)) for method in (*methods, "predict")):
+        for method in methods:
+            if callable(getattr(predictions, method, None)):
+                return FromModel(predictions, method, name)
+        raise Unaskable(f"{type(predictions).__name__} has no {' or '.join(methods)}, which this metric needs")
+    return Given(predictions, name)
+
+
+def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:
+    """The predictions of all rows; a model runs at most once in a pass."""
+    if isinstance(source, Given):
+        return source.column
+    if isinstance(source, Recorded):
+        raise Unaskable("this record of a question has no predictions; supply them")
+    return frame.once((id(source), "predictions"), lambda: source.run(frame.features, frame.whole.size))
+
+
+def predicted(source: Source, frame: FeatureFrame) -> Column:
+    """The predictions of this frame's rows."""
+    return predicted_everywhere(source, frame)[frame.start : frame.start + frame.size]

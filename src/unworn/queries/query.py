@@ -1,0 +1,87 @@
+"""What a question is: a value with a declared range, a fingerprint and a label."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.queries.rows import Floats, Frame
+from unworn.queries.schema import Schema
+
+Kind = Literal["binary", "unit", "paired"]
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def canonical(data: Any) -> str:
+    """The one text for a JSON value: keys sorted, no spaces, no NaN.
+
+    >>> canonical({"b": 1, "a": [True, None]})
+    '{"a":[true,null],"b":1}'
+    """
+    return _ENCODER.encode(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything public about one question: all that a mechanism knows before it reads rows.
+
+    ``kind`` is ``binary`` (0/1 values: exact binomial limits), ``unit`` (a mean of values in a range) or
+    ``paired`` (a mean difference of two such values, each 0/1 when ``zero_one``). It follows from the question's
+    type and the schema, never from values. ``runs_code`` is true when user code sees the rows.
+    """
+
+    kind: Kind
+    low: float
+    high: float
+    zero_one: bool = False
+    runs_code: bool = False
+
+
+class Query(ABC):
+    """A question about the population. Subclasses are frozen values; only a callable is not.
+
+    ``fingerprint`` is made of ``to_json()``, which holds only what the asker supplied (arrays by digest).
+    Anything computed from the rows in it would turn a free repeat into a membership test.
+    """
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """How the question reads in a table."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The question as plain JSON: ``{"ask": <tag>, …}``; large arrays by digest."""
+
+    @abstractmethod
+    def facts(self, schema: Schema, size: int) -> Facts:
+        """Check the question against public facts (schema, number of *rows*) and say what kind it is.
+
+        Raises :class:`~unworn.errors.Unaskable` with the fix named. Never touches rows.
+        """
+
+    @abstractmethod
+    def values(self, frame: Frame) -> NDArray[np.bool_] | Floats:
+        """One value a row: booleans for a 0/1 question, else floats inside the declared range. Total."""
+
+    @property
+    def family(self) -> str | None:
+        """Questions of one family (a metric with its settings) guess for each other."""
+        return None
+
+    @property
+    def portable(self) -> bool:
+        """Whether other rows can be asked the same: not so once it holds one prediction for each of these rows."""
+        return True
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(canonical(self.to_json()).encode()).hexdigest()

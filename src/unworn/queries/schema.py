@@ -1,0 +1,68 @@
+"""The public description of the rows: names, kinds, and which columns may be missing.
+
+It comes from dtypes, from ``train`` or from ``schema=``, never from the holdout's values, so a
+question that is refused because of the schema tells nothing about the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from unworn.errors import Unaskable
+
+ColumnKind = Literal["number", "bool", "text", "date"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """What is public about one column."""
+
+    kind: ColumnKind
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Schema(Mapping[str, ColumnType]):
+    """Column names in order, their types, the target's name, and whether rows are grouped.
+
+    >>> schema = Schema({"age": ColumnType("number"), "plan": ColumnType("text", nullable=True)})
+    >>> schema.of("plan").nullable
+    True
+    >>> Schema.from_json(schema.to_json()) == schema
+    True
+    """
+
+    columns: Mapping[str, ColumnType]
+    target: str | None = None
+    grouped: bool = False
+
+    def __getitem__(self, name: str) -> ColumnType:
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def of(self, name: str) -> ColumnType:
+        """The type of a column, or a refusal that names the columns there are."""
+        if name not in self.columns:
+            known = ", ".join(list(self.columns)[:20]) + (", …" if len(self.columns) > 20 else "")
+            raise Unaskable(f"there is no column {name!r}; the columns are: {known}", column=name)
+        return self.columns[name]
+
+    def to_json(self) -> dict[str, Any]:
+        columns = {name: [column.kind, column.nullable] for name, column in self.columns.items()}
+        return {"columns": columns, "target": self.target, "grouped": self.grouped}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Schema:
+        columns: dict[str, ColumnType] = {}
+        for name, (kind, nullable) in data["columns"].items():
+            if kind not in get_args(ColumnKind):
+                raise Unaskable(f"column {name!r} has kind {kind!r}; kinds are {', '.join(get_args(ColumnKind))}")
+            columns[name] = ColumnType(kind, bool(nullable))
+        return cls(columns, data.get("target"), bool(data.get("grouped", False)))

@@ -1,0 +1,177 @@
+"""One pass over the rows for many questions: counts, means, differences.
+
+Rows are taken 65,536 at a time, so that the values of a question stay in cache, and every question is
+evaluated on a run of rows before the next run. The result of a question is the same to the last bit
+whatever else is asked with it: a mean that moved with its company would be a channel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.errors import Unaskable
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Bools, Column, Floats
+
+if TYPE_CHECKING:
+    from unworn.sample.sample import Sample
+
+T = TypeVar("T")
+CHUNK = 65_536
+
+
+class Chunk:
+    """Consecutive rows of a sample, as a question sees them."""
+
+    __slots__ = ("_memo", "_sample", "_slices", "size", "span", "start")
+
+    def __init__(self, sample: Sample, start: int, size: int, memo: dict[Hashable, Any]) -> None:
+        self._sample, self._memo = sample, memo
+        self.start, self.size = start, size
+        self.span = slice(start, start + size)
+        self._slices: dict[str, Column] = {}
+
+    def column(self, name: str) -> Column:
+        found = self._slices.get(name)
+        if found is None:
+            found = self._slices[name] = self._sample.columns[name][self.span]
+        return found
+
+    @property
+    def labels(self) -> Column:
+        target = self._sample.schema.target
+        if target is None:
+            raise Unaskable("this holdout was sealed without labels: give y=")
+        return self.column(target)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self._sample.columns)
+
+    @property
+    def features(self) -> Any:
+        return self._sample.features
+
+    @property
+    def whole(self) -> Chunk:
+        return Chunk(self._sample, 0, self._sample.rows, self._memo)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: T = self._memo[key]
+        return found
+
+
+Values = NDArray[Any]
+
+
+def _evaluate(
+    sample: Sample,
+    queries: Sequence[Query],
+    facts: Sequence[Facts],
+    take: Callable[[int, slice, Values], None],
+) -> None:
+    """Hand the values of every question on every run of rows to ``take``.
+
+    Questions that run user code go one after another, each with a memory of its own, so that the
+    predictions of one model are gone before the next model runs.
+    """
+    together = [place for place, fact in enumerate(facts) if not fact.runs_code]
+    alone = [[place] for place, fact in enumerate(facts) if fact.runs_code]
+    # NumPy's warnings would depend on rows, and where warnings are errors so would the outcome.
+    with np.errstate(all="ignore"):
+        for batch in [together, *alone]:
+            memo: dict[Hashable, Any] = {}
+            for start in range(0, sample.rows if batch else 0, CHUNK):
+                chunk = Chunk(sample, start, min(CHUNK, sample.rows - start), memo)
+                for place in batch:
+                    take(place, chunk.span, queries[place].values(chunk))
+
+
+def _facts(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
+    return [query.facts(sample.schema, sample.rows) for query in queries]
+
+
+def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> NDArray[np.int64]:
+    """How many rows say yes."""
+    facts = _facts(sample, queries)
+    if any(fact.kind != "binary" for fact in facts):
+        raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask its mean")
+    totals = [0] * len(queries)
+
+    def take(place: int, rows: slice, values: Values) -> None:
+        totals[place] += int(np.count_nonzero(values if members is None else values & members[rows]))
+
+    _evaluate(sample, queries, facts, take)
+    return np.array(totals, dtype=np.int64)
+
+
+def means(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
+    """Means over units, kept inside each declared range, which rounding could leave by the last bit."""
+    facts = _facts(sample, queries)
+    if sample.unit_of_row is not None:
+        raw = [float(np.mean(values)) for values in _unit_means(sample, queries, facts, members)]
+    else:
+        size = sample.rows if members is None else int(np.count_nonzero(members))
+        sums = _sums(sample, queries, facts, members, absolute=False)
+        raw = [math.fsum(parts) / size for parts in sums]
+    return np.array([min(max(value, fact.low), fact.high) for value, fact in zip(raw, facts, strict=True)])
+
+
+def differences(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
+    """Mean difference and mean absolute difference over units."""
+    facts = _facts(sample, queries)
+    pairs: list[tuple[float, float]]
+    if sample.unit_of_row is not None:
+        units = _unit_means(sample, queries, facts, members)
+        pairs = [(float(np.mean(values)), float(np.mean(np.abs(values)))) for values in units]
+    else:
+        size = sample.rows if members is None else int(np.count_nonzero(members))
+        sums = _sums(sample, queries, facts, members, absolute=True)
+        pairs = [(math.fsum(parts[0::2]) / size, math.fsum(parts[1::2]) / size) for parts in sums]
+    result = np.empty((len(queries), 2))
+    for place, ((mean, spread), fact) in enumerate(zip(pairs, facts, strict=True)):
+        mean = min(max(mean, fact.low), fact.high)
+        result[place] = mean, min(max(spread, abs(mean)), fact.high)
+    return result
+
+
+def _sums(
+    sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None, absolute: bool
+) -> list[list[float]]:
+    """One sum a run of rows (followed by the sum of absolute values): to be added exactly."""
+    sums: list[list[float]] = [[] for _ in queries]
+
+    def take(place: int, rows: slice, values: Values) -> None:
+        inside = values if members is None else values[members[rows]]
+        if inside.dtype == np.bool_:
+            sums[place].append(float(np.count_nonzero(inside)))
+        else:
+            sums[place].append(float(np.sum(inside)))
+        if absolute:
+            sums[place].append(float(np.sum(np.abs(inside))))
+
+    _evaluate(sample, queries, facts, take)
+    return sums
+
+
+def _unit_means(
+    sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
+) -> list[Floats]:
+    """For each question its mean within every group, so that groups weigh the same."""
+    units, weights = sample.unit_of_row, sample.rows_of_unit
+    if units is None or weights is None:
+        raise TypeError("these rows are not grouped")
+    sums = [np.zeros(sample.size) for _ in queries]
+
+    def take(place: int, rows: slice, values: Values) -> None:
+        sums[place] += np.bincount(units[rows], weights=values, minlength=sample.size)
+
+    _evaluate(sample, queries, facts, take)
+    return [(total / weights)[slice(None) if members is None else members] for total in sums]

@@ -1,0 +1,284 @@
+"""Sample: the rows, and the few things that may be done with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.errors import ReadOnly, Unaskable
+from unworn.noise import Stream
+from unworn.queries.arrays import is_missing
+from unworn.queries.callables import plain
+from unworn.queries.query import Query
+from unworn.queries.rows import Bools, Column, Floats
+from unworn.queries.schema import Schema
+from unworn.sample import passes
+from unworn.sample.files import read_path
+from unworn.sample.reading import Read, Table, read_column, read_table, series_name
+from unworn.sample.schemas import Declared, public_schema
+
+
+class Sample:
+    """Rows in memory, sealed: read once, never changed, never shown.
+
+    >>> sample = Sample.read({"age": np.array([30, 70])}, np.array([0, 1]))
+    >>> sample
+    Sample(2 rows; age: number, y: number)
+    >>> from unworn.queries.metrics import accuracy
+    >>> sample.counts([accuracy([0, 0])]).tolist()
+    [1]
+    """
+
+    def __init__(
+        self,
+        columns: dict[str, Column],
+        schema: Schema,
+        *,
+        rows: int,
+        groups: Column | None = None,
+        features: Any = None,
+        left_out: tuple[str, ...] = (),
+        path: Path | None = None,
+    ) -> None:
+        self.columns, self.schema, self.rows = columns, schema, rows
+        self.groups, self.left_out, self.path = groups, left_out, path
+        self._features = features
+        self._secret: bytes | None = None
+        self.canonical: dict[str, Any] = {}  # what fingerprints keep of a column, independent of any key
+
+    @classmethod
+    def read(
+        cls,
+        data: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        schema: Declared | None = None,
+        train: Any = None,
+    ) -> Sample:
+        """Read rows given in any common form.
+
+        Parameters
+        ----------
+        data
+            A pandas, polars or Arrow frame, a DuckDB relation, a dictionary of arrays, a matrix (columns
+            ``x0``, ``x1``, …), a path to Parquet, CSV, Arrow or Feather, or None when there are only
+            labels.
+        y
+            Labels, or the name of the column that holds them. A series keeps its name; else they are ``y``.
+        groups
+            The sampled unit of each row, or the name of the column that holds it.
+        schema
+            What may be missing, by column: ``"number"``, or ``"number?"`` where it may be. The last word.
+        train
+            Rows the asker may see (a frame, ``(X, y)`` or a sample): says what may be missing.
+        """
+        path = Path(data) if isinstance(data, str | os.PathLike) else None
+        table = _table_of(read_path(path) if path is not None else data)
+        columns, target = _with_target(table, y)
+        rows = len(next(iter(columns.values())).column.values) if columns else table.rows
+        if rows == 0:
+            raise Unaskable("the data has no rows")
+        unit = None if groups is None else _unit(columns, groups, rows)
+        known = None if train is None else _train_columns(train, y, target)
+        public = public_schema(columns, target, unit is not None, known, schema)
+        drop = [name for name in (y, groups) if isinstance(name, str)]
+        return cls(
+            {name: read.column for name, read in columns.items()},
+            public,
+            rows=rows,
+            groups=unit,
+            features=_without(table.native, drop),
+            left_out=table.left_out,
+            path=path,
+        )
+
+    @classmethod
+    def read_train(cls, train: Any, y: Any = None) -> Sample:
+        """Rows the asker may see: a frame or path like ``data``, or ``(X, y)``.
+
+        A frame like ``data`` holds its labels under the name that ``y`` gives, or that a series ``y`` bears.
+        """
+        if isinstance(train, cls):
+            return train
+        if isinstance(train, tuple):
+            if len(train) != 2:
+                raise Unaskable(f"train is a frame or a pair (X, y), not {len(train)} things")
+            return cls.read(*train)
+        sample = cls.read(train)
+        name = y if isinstance(y, str) else None if y is None else series_name(y) or "y"
+        return cls.read(train, name) if name in sample.columns else sample
+
+    @property
+    def backend(self) -> str:
+        """The library the rows came in: answers go out the same way."""
+        return type(self._features).__module__.partition(".")[0]
+
+    def class_shares(self) -> dict[Any, float]:
+        """How often each label occurs: for rows that may be seen, never for a holdout."""
+        if self.schema.target is None:
+            raise Unaskable("these rows have no labels to take class shares from")
+        labels = plain(self.columns[self.schema.target])
+        known = labels[~np.array([is_missing(label) for label in labels.tolist()], dtype=bool)]
+        classes, counts = np.unique(known, return_counts=True)
+        return {label: int(count) / len(known) for label, count in zip(classes.tolist(), counts, strict=True)}
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])
+        more = ", …" if len(self.schema) > 12 else ""
+        units = "" if self.groups is None else f" in {self.size} groups"
+        return f"Sample({self.rows} rows{units}; {kinds}{more})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Sample cannot be pickled: rows do not travel; reopen it from its path")
+
+    @cached_property
+    def unit_of_row(self) -> NDArray[np.intp] | None:
+        """For each row its group, numbered from 0; None when every row is its own unit."""
+        if self.groups is None:
+            return None
+        return np.unique(self.groups.values, return_inverse=True)[1].astype(np.intp)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of sampled units: rows, or groups."""
+        return self.rows if self.unit_of_row is None else int(self.unit_of_row.max()) + 1
+
+    @cached_property
+    def rows_of_unit(self) -> Floats | None:
+        units = self.unit_of_row
+        return None if units is None else np.bincount(units, minlength=self.size).astype(np.float64)
+
+    @property
+    def features(self) -> Any:
+        """What a model is shown: the owner's own frame without labels and groups; None for labels only.
+
+        A model that changes its input must not change the rows: a matrix is read-only, a pandas frame a copy.
+        """
+        native = self._features
+        if type(native).__module__.partition(".")[0] == "pandas":
+            import pandas
+
+            return native.copy(deep=int(pandas.__version__.partition(".")[0]) < 3)
+        return native.copy() if isinstance(native, dict) else native
+
+    def seal(self, secret: bytes) -> None:
+        """Fix the secret that decides which units lie in which part."""
+        self._secret = bytes(secret)
+        self.__dict__.pop("_order", None)
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        if self._secret is None:
+            raise ReadOnly("parts of the rows are secret, and this sample was not sealed with a key")
+        return Stream(self._secret, "parts").permutation(self.size)
+
+    def members(self, part: tuple[int, int] | None) -> Bools | None:
+        """Which units lie in part ``j`` of ``parts`` equal ones; None for all of them."""
+        if part is None:
+            return None
+        place, parts = part
+        share = self.size // parts if parts > 0 else 0
+        if share == 0 or not 0 <= place < parts:
+            raise Unaskable(f"there is no part {place} of {parts} in {self.size} units", part=place, parts=parts)
+        inside = np.zeros(self.size, dtype=bool)
+        inside[self._order[place * share : (place + 1) * share]] = True
+        return inside
+
+    def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
+        """For 0/1 questions: in how many rows the answer is yes."""
+        return passes.counts(self, queries, self.members(part))
+
+    def means(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
+        """The mean of each question over units, in its own units."""
+        return passes.means(self, queries, self.members(part))
+
+    def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
+        """For paired questions: a row (mean difference, mean absolute difference) each."""
+        return passes.differences(self, queries, self.members(part))
+
+
+def _table_of(data: Any) -> Table:
+    return Table({}, (), None, 0) if data is None else read_table(data)
+
+
+def _with_target(table: Table, y: Any) -> tuple[dict[str, Read], str | None]:
+    """The columns with the labels among them, and the labels' name."""
+    columns = dict(table.columns)
+    if y is None:
+        if table.native is None:
+            raise Unaskable("there is nothing to read: give data, or data=None and labels y")
+        return columns, None
+    if isinstance(y, str):
+        if y not in columns:
+            why = "its dtype has no kind" if y in table.left_out else f"the columns are: {', '.join(columns)[:200]}"
+            raise Unaskable(f"there is no column {y!r} to be the target; {why}")
+        return columns, y
+    name = series_name(y) or "y"
+    if name in columns or name in table.left_out:
+        raise Unaskable(f"the data has a column {name!r} too: rename it, or give y={name!r} if it is the target")
+    read = read_column(y, "y")
+    if read is None:
+        raise Unaskable("y must be numbers, booleans, text or dates")
+    if table.native is not None and len(read.column.values) != table.rows:
+        raise Unaskable(
+            f"there are {len(read.column.values)} labels for {table.rows} rows",
+            labels=len(read.column.values),
+            rows=table.rows,
+        )
+    columns[name] = read
+    return columns, name
+
+
+def _unit(columns: dict[str, Read], groups: Any, rows: int) -> Column:
+    if isinstance(groups, str):
+        if groups not in columns:
+            raise Unaskable(f"there is no column {groups!r} to group by; the columns are: {', '.join(columns)[:200]}")
+        read: Read | None = columns[groups]
+    else:
+        read = read_column(groups, "groups")
+    if read is None:
+        raise Unaskable("groups must be numbers, booleans, text or dates")
+    if len(read.column.values) != rows:
+        raise Unaskable(f"there are {len(read.column.values)} groups for {rows} rows", rows=rows)
+    if read.column.missing is not None:
+        raise Unaskable("some rows have no group: fill groups before sealing")
+    return read.column
+
+
+def _train_columns(train: Any, y: Any, target: str | None) -> dict[str, Column]:
+    if isinstance(train, Sample):
+        columns = dict(train.columns)
+        if target is not None and train.schema.target is not None:
+            columns[target] = columns.pop(train.schema.target)
+        return columns
+    if isinstance(train, tuple) and len(train) == 2:
+        table, labels = _table_of(train[0]), train[1]
+        columns = {name: read.column for name, read in table.columns.items()}
+        if target is not None and labels is not None and not isinstance(labels, str):
+            read = read_column(labels, "the labels of train")
+            if read is not None:
+                columns[target] = read.column
+        return columns
+    frame = read_path(Path(train)) if isinstance(train, (str, Path)) else train
+    return {name: read.column for name, read in _table_of(frame).columns.items()}
+
+
+def _without(native: Any, names: list[str]) -> Any:
+    """The owner's object without these columns."""
+    if native is None or isinstance(native, np.ndarray):
+        return native
+    if isinstance(native, dict):
+        return {name: values for name, values in native.items() if str(name) not in names}
+    import narwhals as nw
+
+    frame = nw.from_native(native)
+    return frame.select(
+        [nw.nth(place) for place, name in enumerate(frame.columns) if str(name) not in names]
+    ).to_native()

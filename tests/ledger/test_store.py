@@ -1,0 +1,249 @@
+"""What every store must do, tried on each."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from unworn.errors import Conflict, LedgerError, Mismatch
+from unworn.ledger import GENESIS, Entry, Key, MemoryStore, SQLiteStore, Store, open_store, verify
+
+Chain = Callable[..., list[Entry]]
+
+
+def test_create_then_read(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    assert isinstance(store, Store)
+    assert store.holdouts() == {}
+    assert store.read(holdout) == []
+    assert store.key(holdout) is None
+    entries = chain(4)
+    store.create(entries[0], key)
+    assert store.key(holdout) == key
+    store.append(entries[1:2], expect=entries[0].hash)
+    store.append(entries[2:], expect=entries[1].hash)
+    assert store.read(holdout) == entries
+    assert store.read(holdout, 3) == entries[3:]
+    assert store.read(holdout, 5) == []
+    assert store.holdouts() == {holdout: entries[0]}
+    verify(store.read(holdout), public=key.public, head=entries[-1].hash)
+
+
+def test_several_holdouts_do_not_meet(store: Store, chain: Chain, key: Key) -> None:
+    chains = {name: chain(3, holdout=name) for name in ("aa" * 16, "bb" * 16, "cc" * 16)}
+    for entries in chains.values():
+        store.create(entries[0], key)
+    tickets = [store.enqueue(e[1:], expect=e[0].hash) for e in chains.values()]
+    for ticket in tickets:
+        ticket.wait()
+    assert {name: store.read(name) for name in chains} == chains
+    assert store.holdouts() == {name: entries[0] for name, entries in chains.items()}
+
+
+def test_a_holdout_is_created_once(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    store.create(chain(0)[0], key)
+    other = Key.new()
+    for terms, its in (
+        (chain(0)[0], key),
+        (Entry.seal(holdout, 0, GENESIS, {"public": other.public}, other), other),
+    ):
+        with pytest.raises(Conflict, match="exists already"):
+            store.create(terms, its)
+    assert store.key(holdout) == key
+    assert store.read(holdout) == chain(0)
+
+
+def test_terms_must_be_entry_0_and_name_the_key(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    with pytest.raises(LedgerError, match="starts with entry 0"):
+        store.create(chain(1)[1], key)
+    with pytest.raises(Mismatch, match="names"):
+        store.create(chain(0)[0], Key.new())
+    assert store.holdouts() == {}
+    assert store.key(holdout) is None
+
+
+def test_another_key_is_never_put_over_the_first(store: Store, key: Key, holdout: str) -> None:
+    store.keep_key(holdout, key)
+    store.keep_key(holdout, Key.from_hex(key.hex()))
+    with pytest.raises(Conflict):
+        store.keep_key(holdout, Key.new())
+    assert store.key(holdout) == key
+
+
+def test_one_of_two_writers_with_the_same_expect_wins(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    trunk = chain(1)
+    store.create(trunk[0], key)
+    store.append(trunk[1:], expect=trunk[0].hash)
+    one, two = chain(1, trunk, who=1), chain(1, trunk, who=2)
+    first, second = (store.enqueue(c[2:], expect=trunk[1].hash) for c in (one, two))
+    with pytest.raises(Conflict, match="moved on") as caught:
+        second.wait()
+    first.wait()
+    first.wait()
+    with pytest.raises(Conflict):
+        second.wait()
+    assert caught.value.numbers["head"] == one[2].hash
+    assert store.read(holdout) == one
+
+
+def test_all_or_none(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    trunk = chain(2)
+    store.create(trunk[0], key)
+    store.append(trunk[1:], expect=trunk[0].hash)
+    stale = chain(50, trunk[:2], late=True)
+    with pytest.raises(Conflict):
+        store.append(stale[2:], expect=trunk[1].hash)
+    assert store.read(holdout) == trunk
+    longer = chain(100, trunk)
+    store.append(longer[3:], expect=trunk[2].hash)
+    assert store.read(holdout) == longer
+
+
+def test_entries_that_cannot_stand_together_are_refused_at_once(store: Store, chain: Chain, key: Key) -> None:
+    a = chain(4)
+    store.create(a[0], key)
+    for entries, expect in (
+        ([], a[0].hash),
+        ([a[1], a[3]], a[0].hash),
+        ([a[2], a[1]], a[1].hash),
+        ([a[1]], a[3].hash),
+        ([a[1], chain(2, holdout="cc" * 16)[2]], a[0].hash),
+    ):
+        with pytest.raises(LedgerError):
+            store.enqueue(entries, expect=expect)
+    assert len(store.read(a[0].holdout)) == 1
+
+
+def test_an_index_that_skips_is_refused(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    terms = chain(0)[0]
+    store.create(terms, key)
+    with pytest.raises(LedgerError, match="the next entry is 1, not 2"):
+        store.append([Entry.seal(holdout, 2, terms.hash, {}, key)], expect=terms.hash)
+    with pytest.raises(Conflict):
+        store.append(chain(1, holdout="dd" * 16)[1:], expect=chain(0, holdout="dd" * 16)[0].hash)
+    assert store.read(holdout) == [terms]
+
+
+def test_one_bad_ticket_does_not_spoil_the_others(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    entries, other = chain(5), chain(2, holdout="ee" * 16)
+    store.create(entries[0], key)
+    store.create(other[0], key)
+    good = [store.enqueue([entries[1]], entries[0].hash), store.enqueue([other[1]], other[0].hash)]
+    bad = store.enqueue(chain(1, entries[:1], bad=True)[1:], entries[0].hash)
+    good.append(store.enqueue(entries[2:4], entries[1].hash))
+    good.append(store.enqueue(entries[4:], entries[3].hash))
+    with pytest.raises(Conflict):
+        bad.wait()
+    for ticket in good:
+        ticket.wait()
+    assert store.read(holdout) == entries
+    assert store.read("ee" * 16) == other[:2]
+
+
+def test_a_ticket_nobody_waits_on_goes_in_with_the_next(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    entries = chain(2)
+    store.create(entries[0], key)
+    store.enqueue(entries[1:2], expect=entries[0].hash)
+    store.append(entries[2:], expect=entries[1].hash)
+    assert store.read(holdout) == entries
+
+
+def test_eight_threads_lose_nothing(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    store.create(chain(0)[0], key)
+    written: list[str] = []
+    failures: list[BaseException] = []
+
+    def work(worker: int) -> None:
+        try:
+            last = store.read(holdout)[-1]
+            for number in range(200):
+                while True:
+                    body = {"worker": worker, "number": number}
+                    entry = Entry.seal(holdout, last.index + 1, last.hash, body, key)
+                    try:
+                        store.append([entry], expect=last.hash)
+                    except Conflict:
+                        last = store.read(holdout, last.index)[-1]
+                        continue
+                    written.append(entry.hash)
+                    last = entry
+                    break
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert not failures
+    entries = store.read(holdout)
+    verify(entries, signatures="last")
+    assert len(entries) == 1601
+    assert {entry.hash for entry in entries[1:]} == set(written)
+    for worker in range(8):
+        assert [e.body["number"] for e in entries[1:] if e.body["worker"] == worker] == list(range(200))
+
+
+def test_threads_that_queue_in_order_share_commits(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    """How a holdout uses a store: enqueue under its own lock, wait outside."""
+    entries = chain(400)
+    store.create(entries[0], key)
+    queue, lock = iter(entries[1:]), threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                entry = next(queue, None)
+                if entry is None:
+                    return
+                ticket = store.enqueue([entry], expect=entry.previous)
+            ticket.wait()
+            assert store.read(holdout, entry.index)[0] == entry
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert store.read(holdout) == entries
+
+
+def test_open_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(open_store(None), MemoryStore)
+    memory = MemoryStore()
+    assert open_store(memory) is memory
+    real = os.path.realpath(tmp_path)
+    for where in ("x.db", "sqlite:///x.db", f"sqlite:///{real}/x.db", Path("x.db"), tmp_path / "x.db"):
+        opened = open_store(where)
+        assert isinstance(opened, SQLiteStore)
+        assert opened.url == f"sqlite:///{real}/x.db"
+        again = open_store(opened.url)
+        assert again.url == opened.url
+        opened.close()
+        again.close()
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql://host/db",
+        "mysql://x",
+        "sqlite://x.db",
+        "sqlite:///",
+        "",
+        ":memory:",
+        7,
+        object(),
+        b"x.db",
+    ],
+)
+def test_unknown_places_are_named(where: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LedgerError, match=r"churn\.db|ledger=None"):
+        open_store(where)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
