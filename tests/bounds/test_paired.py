@@ -145,6 +145,14 @@ def test_an_impossible_part_of_a_cell_is_cut_off() -> None:
     assert -0.1 < low < 0.1 < high
 
 
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_the_cell_is_contained_though_its_spread_is_no_count(n: int) -> None:
+    for spread, level in product((0.3, 0.81, 0.99), (-1e-3, -0.05, -1.0)):
+        low, high = discordance(-0.95 * spread, 0.95 * spread, spread, n, level, zero_one=True)
+        assert low <= -0.95 * spread
+        assert high >= 0.95 * spread
+
+
 def test_arrays_agree_with_scalars() -> None:
     low, high = discordance([0.0, 0.01], 0.02, [[0.03], [0.1]], 10_000, -20.0, zero_one=True)
     assert low.shape == (2, 2)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 
 
 def harness() -> ModuleType:
-    """``crash.py`` beside this file; tests are not a package."""
+    """``crash.py`` beside this file, loaded by path so that it works however the tests are imported."""
     spec = importlib.util.spec_from_file_location("crash", Path(__file__).with_name("crash.py"))
     assert spec is not None
     assert spec.loader is not None

@@ -5,9 +5,10 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -175,21 +176,43 @@ def test_a_newer_format_is_not_touched(tmp_path: Path) -> None:
         SQLiteStore(tmp_path / "x.db")
 
 
-@pytest.mark.parametrize("name", ["x.db", "."])
-def test_a_file_or_folder_that_cannot_be_written(tmp_path: Path, name: str) -> None:
-    SQLiteStore(tmp_path / "x.db").close()
+@pytest.fixture
+def folder_of_nobody() -> Iterator[Path]:
+    """A folder owned by an ordinary user, whom a test run by root becomes: root may write everywhere."""
     user = os.geteuid()
-    os.chown(tmp_path, 65534 if user == 0 else -1, -1)
-    (tmp_path / name).chmod(0o444 if name == "x.db" else 0o555)
-    try:
-        if user == 0:  # root may write everywhere
+    with tempfile.TemporaryDirectory() as name:  # not tmp_path, which only its owner can enter
+        if user == 0:
+            os.chown(name, 65534, -1)
             os.seteuid(65534)
-        with pytest.raises(LedgerError, match="permissions"):
-            SQLiteStore(tmp_path / "x.db")
-    finally:
-        os.seteuid(user)
-        tmp_path.chmod(0o755)
-    assert [p.name for p in tmp_path.iterdir()] == ["x.db"]
+        try:
+            yield Path(os.path.realpath(name))
+        finally:
+            os.seteuid(user)
+
+
+@pytest.mark.parametrize(("name", "mode"), [("x.db", 0o444), (".", 0o555), (".", 0o000)])
+def test_a_file_or_folder_that_cannot_be_written(folder_of_nobody: Path, name: str, mode: int) -> None:
+    SQLiteStore(folder_of_nobody / "x.db").close()
+    (folder_of_nobody / name).chmod(mode)
+    with pytest.raises(LedgerError, match=r"permissions|no way into it"):
+        SQLiteStore(folder_of_nobody / "x.db")
+    folder_of_nobody.chmod(0o700)
+    assert [p.name for p in folder_of_nobody.iterdir()] == ["x.db"]
+
+
+def test_a_key_that_cannot_be_kept_leaves_no_holdout(folder_of_nobody: Path, chain: Chain, key: Key) -> None:
+    store = SQLiteStore(folder_of_nobody / "x.db")
+    (folder_of_nobody / "x.db.keys").write_text("a file where the folder should be")
+    with pytest.raises(LedgerError, match=r"cannot be made|could not be written"):
+        store.create(chain(0)[0], key)
+    assert store.holdouts() == {}
+    (folder_of_nobody / "x.db.keys").unlink()
+    folder_of_nobody.chmod(0o500)
+    with pytest.raises(LedgerError, match="cannot be made"):
+        store.create(chain(0)[0], key)
+    folder_of_nobody.chmod(0o700)
+    store.create(chain(0)[0], key)
+    store.close()
 
 
 def test_a_ledger_whose_rule_was_dropped_is_not_opened(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from unworn.bounds.numerics import LN2, check_nats, check_probability, check_whole, log_choose
+from unworn.bounds.numerics import LN2, check_nats, check_probability, check_whole, unchecked_log_choose
 
 _UPWARD = 1.0 + 4e-15  # lengths are rounded up, so that weights summed in floats stay below 1
 
@@ -74,7 +74,7 @@ def code_length(i: int, surprises: int, nats: float, planned: int | None = None)
     position = position_nats(i, planned)
     check_whole("surprises", surprises, 0, i - 1)
     check_nats("nats", nats)
-    where = log_choose(i - 1, surprises) if surprises else 0.0
+    where = unchecked_log_choose(int(i) - 1, int(surprises)) if surprises else 0.0
     return (position + math.log((surprises + 1) * (surprises + 2)) + where + nats) * _UPWARD
 
 

@@ -97,7 +97,11 @@ def log_choose(n: int, k: int) -> float:
     """
     check_whole("n", n, 0)
     check_whole("k", k, 0, n)
-    n, k = int(n), int(k)
+    return unchecked_log_choose(int(n), int(k))
+
+
+def unchecked_log_choose(n: int, k: int) -> float:
+    """:func:`log_choose` for callers that have checked: it is on the path of every ask."""
     k = min(k, n - k)
     if k < _EXACT_BELOW:
         return math.log(math.comb(n, k))

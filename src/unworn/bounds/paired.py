@@ -98,7 +98,8 @@ def _limits(
         check_whole("the number of rows", n, 1)
     check_rows(n)
     check_log_level(log_level)
-    most = _spread_high(spread, n, log_level, zero_one)
+    # A spread between two attainable ones may lie above the limit at the lower of them, when b is near 1.
+    most = max(_spread_high(spread, n, log_level, zero_one), spread)
     nats = -(_LOG_SIDE_SHARE + log_level) / n
     low, high = min(max(low, -spread), spread), min(max(high, -spread), spread)
     return -_largest(-low, most, nats), _largest(high, most, nats)
@@ -140,9 +141,9 @@ def _largest(mean: float, s: float, nats: float) -> float:
         if not step > 0.0:
             break
         top -= step
-        if step <= 1e-8 * (top - mean):  # quadratic: what is left is 1e-16 of the width
+        if step <= 1e-14 * (top - mean):
             break
-    return min(s, top + 1e-12 * (top - mean) + 4e-16)
+    return min(s, top + 1e-14 * (top - mean) + 1e-15)
 
 
 def _at_end(mean: float, s: float) -> float:

@@ -45,13 +45,13 @@ def open_file(path: Path) -> sqlite3.Connection:
     """Open a ledger's file, or make it. The file is never opened by other means than SQLite's own: closing
     such a second handle would drop the locks this process holds on it.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path.is_dir, never raises: the way there may be closed to us
         raise LedgerError(f"{path} is a directory; a ledger is a file, such as {path / 'holdout.db'}")
-    if not path.parent.is_dir():
-        raise LedgerError(f"the ledger {path} cannot be made: there is no directory {path.parent}")
+    if not os.path.isdir(path.parent):
+        raise LedgerError(f"the ledger {path} cannot be made: there is no directory {path.parent}, or no way into it")
     # Asked before SQLite is: it opens a file it may not write without a word, and leaves its own files beside it.
     for each in (path, path.parent):
-        if each.exists() and not os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        if os.path.exists(each) and not os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             raise LedgerError(f"the ledger {path} cannot be written: check the permissions of {each}")
     deadline = time.monotonic() + PATIENCE
     while True:
