@@ -26,8 +26,9 @@ def locate(offer: Offer, value: float) -> int:
     distance = value - above if value > above else below - value
     sign = 1 if value > above else -1
     cells = max(1, math.ceil(distance / offer.cell))
-    while not _contains(edges(offer, sign * cells), value):  # rounding moved it by at most one cell
-        cells += 1 if distance > cells * offer.cell else -1
+    while not _contains(cell := edges(offer, sign * cells), value):  # rounding moved it by at most one cell
+        beyond = value > cell[1] if sign > 0 else value < cell[0]  # by the edges: a rounded distance may disagree
+        cells += 1 if beyond else -1
     return sign * cells
 
 

@@ -1,0 +1,21 @@
+"""The lab: worlds that know the truth, analysts who try to be misled, and experiments that count how often they are."""
+
+from unworn.lab.analysts import ANALYSTS, Analyst, Played
+from unworn.lab.experiment import Result, run
+from unworn.lab.keys import SeededStore
+from unworn.lab.worlds import FiniteWorld, Rule, Scene, SignWorld, World, versus
+
+__all__ = [
+    "ANALYSTS",
+    "Analyst",
+    "FiniteWorld",
+    "Played",
+    "Result",
+    "Rule",
+    "Scene",
+    "SeededStore",
+    "SignWorld",
+    "World",
+    "run",
+    "versus",
+]

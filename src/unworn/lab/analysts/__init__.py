@@ -1,0 +1,18 @@
+"""Who asks: one way to be misled a file, each found by its name."""
+
+from unworn.lab.analysts.alternating import Alternating
+from unworn.lab.analysts.base import Analyst, Played
+from unworn.lab.analysts.boosting import Boosting
+from unworn.lab.analysts.edge_guesser import EdgeGuesser
+from unworn.lab.analysts.roll_call import RollCall
+from unworn.lab.analysts.select_then_vote import SelectThenVote
+from unworn.lab.analysts.sharpener import Sharpener
+from unworn.lab.analysts.surprise_maximiser import SurpriseMaximiser
+
+ANALYSTS: dict[str, type[Analyst]] = {
+    kind.name: kind
+    for kind in (Alternating, Boosting, EdgeGuesser, RollCall, SelectThenVote, Sharpener, SurpriseMaximiser)
+}
+"""Every analyst, by name: a new one is tried on every mechanism by being listed here."""
+
+__all__ = ["ANALYSTS", "Analyst", "Played", *sorted(kind.__name__ for kind in ANALYSTS.values())]

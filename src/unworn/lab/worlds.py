@@ -1,0 +1,205 @@
+"""Worlds: populations that know the truth.
+
+A world is drawn from as often as one likes; each draw is a :class:`Scene`: rows for a holdout, and the questions that
+an analyst may put to them, each with the value it has in the population. Predictions are made row by row by rules
+fixed without the rows, as every certificate assumes; what an analyst learns, it learns from answers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unworn.errors import Unaskable
+from unworn.queries import Query, accuracy, col, compare, function, mae, share
+
+Floats = NDArray[np.float64]
+
+_HOLDS = {"accuracy": 1 / 2, "share": 1 / 8}
+"""For how much of a finite world a 0/1 probe holds: long lists of points are slow to put in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A question, and its value in the population."""
+
+    question: Query
+    truth: float
+
+
+def versus(first: Rule, second: Rule) -> Rule:
+    """How much better one rule predicts than another: a paired question."""
+    return Rule(compare(first.question, second.question), first.truth - second.truth)
+
+
+@dataclass(frozen=True)
+class Scene(ABC):
+    """One draw from a world: ``Holdout(scene.data, scene.labels)`` seals its rows."""
+
+    data: dict[str, NDArray[Any]] | None = field(repr=False)
+    labels: NDArray[Any] = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    @abstractmethod
+    def probes(self) -> int:
+        """How many questions there are that were fixed before the rows were drawn."""
+
+    @abstractmethod
+    def probe(self, j: int) -> Rule:
+        """The ``j``-th of them, from 0."""
+
+    @abstractmethod
+    def vote(self, weights: ArrayLike) -> Rule:
+        """The rule that adds up the first probes with these weights: what selecting on answers leads to."""
+
+
+class World(ABC):
+    """A population."""
+
+    @abstractmethod
+    def draw(self, rows: int, probes: int, rng: np.random.Generator) -> Scene:
+        """Independent rows, and so many questions that know nothing of them."""
+
+
+@dataclass(frozen=True)
+class SignWorld(World):
+    """Independent fair signs x_1 … x_k and a label that is one more: nothing predicts it, so every truth is 1/2.
+
+    The features are public and the labels sealed, as on a leaderboard. A probe is the accuracy of predicting the label
+    by one coordinate; a vote that of the sign of a weighted sum. Answered exactly, the vote of k probes looks
+    Φ(√(k/n)) right on n rows (Rogers et al. 2020).
+
+    Examples
+    --------
+    >>> scene = SignWorld().draw(rows=400, probes=400, rng=np.random.default_rng(1))
+    >>> right = [(scene.probe(j).question.source.column.values == scene.labels).mean() for j in range(400)]
+    >>> vote = scene.vote(np.array(right) - 0.5)
+    >>> bool((vote.question.source.column.values == scene.labels).mean() > 0.75), vote.truth
+    (True, 0.5)
+    """
+
+    def draw(self, rows: int, probes: int, rng: np.random.Generator) -> SignScene:
+        signs = (2 * rng.integers(0, 2, size=(rows, probes + 1)) - 1).astype(np.int8)
+        return SignScene(None, signs[:, -1].copy(), signs[:, :-1])
+
+
+@dataclass(frozen=True)
+class SignScene(Scene):
+    """Rows of a :class:`SignWorld`."""
+
+    features: NDArray[np.int8] = field(repr=False)
+
+    @property
+    def probes(self) -> int:
+        return int(self.features.shape[1])
+
+    def probe(self, j: int) -> Rule:
+        return Rule(accuracy(self.features[:, j]), 0.5)
+
+    def vote(self, weights: ArrayLike) -> Rule:
+        given = np.asarray(weights, dtype=np.float64)
+        total = self.features[:, : len(given)] @ given
+        return Rule(accuracy(np.where(total >= 0, 1, -1).astype(np.int8)), 0.5)
+
+
+@dataclass(frozen=True)
+class FiniteWorld(World):
+    """So many points, drawn with given weights (uniform by default): the truth of any question is a sum.
+
+    A probe is a random value for every point, 0/1 or in [0, 1] as its form has it; a vote holds for the points with
+    the highest scores, until they make up a quarter of the population. ``forms`` says how probes are put, in turn:
+    ``"accuracy"`` and ``"mae"`` as arrays of predictions, ``"share"`` as an expression, ``"function"`` as user code.
+
+    Examples
+    --------
+    >>> scene = FiniteWorld(points=40).draw(rows=10, probes=4, rng=np.random.default_rng(1))
+    >>> scene.among([3, 5, 8, 13]).truth, scene.probe(2).question.label[:20]
+    (0.1, 'share of point.isin(')
+    """
+
+    points: int
+    weights: tuple[float, ...] | None = None
+    forms: tuple[str, ...] = ("accuracy", "mae", "share", "function")
+
+    def __post_init__(self) -> None:
+        unknown = set(self.forms) - {"accuracy", "mae", "share", "function"}
+        if unknown or not self.forms:
+            raise ValueError(f"forms are accuracy, mae, share and function, not {sorted(unknown) or 'none'}")
+        if self.points < 2:
+            raise ValueError(f"a world has at least 2 points, not {self.points}")
+        if self.weights is not None and (len(self.weights) != self.points or min(self.weights) < 0):
+            raise ValueError(f"give {self.points} weights of at least 0, one a point")
+
+    @property
+    def chances(self) -> Floats:
+        """The probability of each point."""
+        if self.weights is None:
+            return np.full(self.points, 1 / self.points)
+        weights = np.array(self.weights, dtype=np.float64)
+        chances: Floats = weights / weights.sum()
+        return chances
+
+    def draw(self, rows: int, probes: int, rng: np.random.Generator) -> FiniteScene:
+        points = rng.choice(self.points, size=rows, p=self.chances)
+        values = rng.random((probes, self.points))
+        for j in range(probes):
+            form = self.forms[j % len(self.forms)]
+            if form in _HOLDS:
+                values[j] = values[j] <= max(_HOLDS[form], values[j].min())  # somewhere at least
+        return FiniteScene({"point": points}, np.ones(rows, dtype=np.int64), self, points, values)
+
+
+@dataclass(frozen=True)
+class FiniteScene(Scene):
+    """Rows of a :class:`FiniteWorld`: a column ``point``, and labels that are all 1."""
+
+    world: FiniteWorld
+    points: NDArray[np.int64] = field(repr=False)
+    values: Floats = field(repr=False)
+
+    @property
+    def probes(self) -> int:
+        return len(self.values)
+
+    def probe(self, j: int) -> Rule:
+        forms = self.world.forms
+        return self.ask(self.values[j], forms[j % len(forms)], f"probe {j}")
+
+    def vote(self, weights: ArrayLike) -> Rule:
+        given = np.asarray(weights, dtype=np.float64)
+        score = given @ (self.values[: len(given)] - 0.5)
+        order = np.argsort(-score, kind="stable")
+        reached = np.cumsum(self.world.chances[order]) + 1e-9  # a quarter reached but for rounding is reached
+        chosen = order[: 1 + int(np.searchsorted(reached, 0.25))]
+        holds = np.zeros(self.world.points)
+        holds[chosen] = 1.0
+        return self.ask(holds, "accuracy", "vote")
+
+    def among(self, points: Iterable[int]) -> Rule:
+        """The share of rows that are one of these points."""
+        chosen = sorted({int(point) for point in points})
+        return Rule(share(col("point").isin(chosen)), float(self.world.chances[chosen].sum()))
+
+    def ask(self, values: Floats, form: str, name: str) -> Rule:
+        """The mean of any value in [0, 1] given for every point, put in one of the forms."""
+        truth = float(self.world.chances @ values)
+        here = values[self.points]
+        if form == "accuracy":
+            return Rule(accuracy(here.astype(np.int64)), truth)
+        if form == "mae":
+            return Rule(mae(1 - here, range=(0, 1)), truth)
+        if form == "share":
+            return Rule(share(col("point").isin(np.flatnonzero(values).tolist())), truth)
+        if form == "function":
+            table = values.copy()
+            return Rule(function(lambda columns: table[columns["point"].astype(np.int64)], (0, 1), name), truth)
+        raise Unaskable(f"a question is put as accuracy, mae, share or function, not {form!r}")

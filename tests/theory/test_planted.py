@@ -1,0 +1,253 @@
+"""The suite must be able to fail: seven mistakes are planted one at a time, and each is caught.
+
+Caught means one of two things. *By simulation*: an analyst on a small world, through the real holdout, makes the
+intervals miss so often that a mechanism which keeps its promise would do so with probability below 1e-7. *By the
+exact sum*: the weights of all nodes of the interaction tree, read off the mechanism's own offers and prices, pass 1,
+so that the union bound of Theorem C no longer gives the promise. The same check passes without the mistake.
+
+Everything is seeded, keys included: a planted mistake is caught always or never. For the correct mechanism the
+chance of a false alarm over all possible seeds is below 1e-7 a check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from unworn import accuracy
+from unworn.bounds.compression import code_length
+from unworn.bounds.numerics import log_choose
+from unworn.holdout import Holdout
+from unworn.lab import Analyst, FiniteWorld, Played, Result, SignWorld, World, run
+from unworn.lab.analysts import EdgeGuesser, RollCall, SelectThenVote, SurpriseMaximiser
+from unworn.lab.analysts.base import ask
+from unworn.lab.worlds import FiniteScene, Rule, Scene
+from unworn.mechanisms import Guess, GuessAndCheck, Offer, Published, State
+from unworn.mechanisms.cells import locate
+from unworn.mechanisms.guess_and_check import GuessAndCheck as Original
+from unworn.queries.hits import Accuracy
+from unworn.queries.query import Facts
+
+CODE_LENGTH = "unworn.mechanisms.guess_and_check.code_length"
+COST, INTERVAL = "unworn.mechanisms.GuessAndCheck.cost", "unworn.mechanisms.GuessAndCheck.reveal"
+ALARM = 1e-7
+
+
+def no_code(i: int, surprises: int, nats: float, planned: int | None = None) -> float:
+    return 0.0
+
+
+def without_places(i: int, surprises: int, nats: float, planned: int | None = None) -> float:
+    return code_length(i, surprises, nats, planned) - log_choose(i - 1, surprises)
+
+
+def free_offsets(self: GuessAndCheck, offer: Offer, symbol: Any) -> tuple[bool, float]:
+    return PRICE(self, offer, symbol)[0], 0.0
+
+
+PRICE, REVEAL = Original.cost, Original.reveal
+
+
+def bare_agreement(self: GuessAndCheck, offer: Offer, symbol: Any) -> Published:
+    """Agreement on |a − g| ≤ τ, published as [g − τ, g + τ]."""
+    if offer.guess is None or symbol != 0:
+        return REVEAL(self, offer, symbol)
+    low, high = max(offer.guess - offer.slack, offer.low), min(offer.guess + offer.slack, offer.high)
+    return Published(offer.guess, low, high, "guess")
+
+
+# ---------------------------------------------------------------------------------- by simulation
+
+FINE = GuessAndCheck(z=0.1, cell=0.02)  # a valid configuration in which every symbol tells much: a mistake shows
+POINTS = FiniteWorld(300)
+
+# name: what to plant, who exploits it, where, with how many rows and asks
+SIMULATED: dict[str, tuple[str, Any, Analyst, World, GuessAndCheck, int, int]] = {
+    "1 code length 0": (CODE_LENGTH, no_code, SelectThenVote(batch=True), SignWorld(), FINE, 100, 80),
+    "1 at default cells": (CODE_LENGTH, no_code, SurpriseMaximiser(), SignWorld(), GuessAndCheck(), 100, 100),
+    "1 by a roll call": (CODE_LENGTH, no_code, RollCall(), POINTS, FINE, 50, 120),
+    "2 places uncharged": (CODE_LENGTH, without_places, RollCall(), POINTS, FINE, 50, 301),
+    "4 offsets uncharged": (COST, free_offsets, SurpriseMaximiser(every=1000), SignWorld(), FINE, 100, 200),
+    "4 by a roll call": (COST, free_offsets, RollCall(guess=1.0), POINTS, FINE, 50, 200),
+    "5 the bare cell published": (INTERVAL, bare_agreement, EdgeGuesser(), SignWorld(), GuessAndCheck(), 100, 30),
+}
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_planted_mistake_is_caught_by_simulation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, planted, analyst, world, mechanism, rows, asks = SIMULATED[name]
+
+    def play() -> Result:
+        return run(world, analyst, mechanism, rows, asks, repetitions=8, seed=20)
+
+    assert play().tail >= ALARM
+    monkeypatch.setattr(where, planted)
+    result = play()
+    assert result.tail < ALARM, str(result)
+
+
+class Present:
+    """A model that is right everywhere but at one point (``None``: everywhere)."""
+
+    def __init__(self, wrong: int | None) -> None:
+        self.wrong = wrong
+
+    def predict(self, X: dict[str, Any]) -> np.ndarray:
+        points = np.asarray(X["point"])
+        return np.where(points == self.wrong, 0, 1) if self.wrong is not None else np.ones(len(points), dtype=int)
+
+
+class ByPredictions(Accuracy):
+    """Planted: a model known by what it says about the rows, so that saying the same is a free repeat."""
+
+    rows: ClassVar[dict[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        said = self.source.model.predict(self.rows)  # type: ignore[union-attr]
+        return {"ask": "metric", "metric": "accuracy", "said": hashlib.sha256(said.tobytes()).hexdigest()}
+
+
+@dataclass(frozen=True)
+class RepeatReader(Analyst):
+    """Scores a model that errs at one point alone; a free repeat of the base model says the point is not there."""
+
+    name: ClassVar[str] = "repeat_reader"
+
+    planted: bool = False
+
+    def question(self, scene: FiniteScene, wrong: int | None) -> Rule:
+        query = accuracy(Present(wrong))
+        if self.planted:
+            ByPredictions.rows = dict(scene.data or {})
+            query = ByPredictions(query.source)
+        return Rule(query, 1.0 - (0.0 if wrong is None else float(scene.world.chances[wrong])))
+
+    def play(self, holdout: Holdout, scene: Scene, asks: int, rng: np.random.Generator) -> Iterator[Played]:
+        assert isinstance(scene, FiniteScene)
+        base = ask(holdout, self.question(scene, None), 1.0)
+        yield base
+        absent = []
+        for point in range(min(scene.world.points, asks - 2)):
+            played = ask(holdout, self.question(scene, point), 1.0)
+            yield played
+            if played.answer.index == base.answer.index:
+                absent.append(point)
+        yield ask(holdout, scene.among(set(range(scene.world.points)) - set(absent)), 1.0)
+
+
+def test_7_repeats_keyed_on_predictions_on_the_rows_are_caught() -> None:
+    def play(planted: bool) -> Result:
+        return run(FiniteWorld(150), RepeatReader(planted), GuessAndCheck(), 60, 152, repetitions=8, seed=7)
+
+    assert play(planted=False).tail >= ALARM
+    assert play(planted=True).tail < ALARM
+
+
+# ------------------------------------------------------------------------------- by the exact sum
+
+ROWS = 200
+TALKATIVE = GuessAndCheck(z=0.05, cell=1 / ROWS)  # every count has a symbol of its own
+FACTS, GUESS = Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5)
+
+
+def odds(mechanism: GuessAndCheck) -> tuple[float, float]:
+    """The sum of e^-nats over the attainable symbols that agree, and over those that surprise."""
+    offer = mechanism.offer(mechanism.begin(ROWS, 0.95, 1000), FACTS, GUESS)
+    symbols = {locate(offer, count / ROWS) for count in range(ROWS + 1)}
+    prices = [mechanism.cost(offer, symbol) for symbol in symbols]
+    agree = math.fsum(math.exp(-nats) for surprise, nats in prices if not surprise)
+    return agree, math.fsum(math.exp(-nats) for surprise, nats in prices if surprise)
+
+
+def weight(mechanism: GuessAndCheck, asks: int, start: int, t: int, f: int) -> float:
+    """omega of ask t, in a batch that starts at index ``start`` after f surprises whose nats are counted apart."""
+    state = replace(mechanism.begin(ROWS, 0.95, asks), asked=start - 1, surprises=f)
+    return math.exp(mechanism.offer(state, FACTS, GUESS, t - start).log_level - state.log_beta)
+
+
+def tree_sum(mechanism: GuessAndCheck, asks: int) -> float:
+    """The sum of omega over all nodes, for an asker who guesses every time, one ask at a time."""
+    agree, surprise = odds(mechanism)
+    return math.fsum(
+        math.comb(i - 1, f) * agree ** (i - 1 - f) * surprise**f * weight(mechanism, asks, i, i, f)
+        for i in range(1, asks + 1)
+        for f in range(i)
+    )
+
+
+def batched_sum(mechanism: GuessAndCheck, asks: int) -> float:
+    """The largest such sum over all askers who choose, knowing the past, how long a batch to send."""
+    agree, surprise = odds(mechanism)
+    best = np.zeros((asks + 2, asks + 1))
+    for start in range(asks, 0, -1):
+        for f in range(start):
+            gain = 0.0
+            for t in range(start, asks + 1):
+                gain += weight(mechanism, asks, start, t, f)
+                size = t + 1 - start
+                more = np.arange(size + 1)
+                paths = [math.comb(size, m) * agree ** (size - m) * surprise**m for m in range(size + 1)]
+                reach = f + more <= asks
+                later = float(np.dot(np.array(paths)[reach], best[t + 1, f + more[reach]]))
+                best[start, f] = max(best[start, f], gain + later)
+    return float(best[1, 0])
+
+
+def test_the_real_mechanism_sums_to_at_most_one() -> None:
+    assert 0.8 < tree_sum(TALKATIVE, 24) <= 1.0
+    assert 0.8 < batched_sum(TALKATIVE, 24) <= 1.0
+
+
+def test_1_code_length_zero_passes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CODE_LENGTH, no_code)
+    assert tree_sum(TALKATIVE, 10) > 100
+
+
+def test_2_places_uncharged_pass_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CODE_LENGTH, without_places)
+    assert tree_sum(TALKATIVE, 10) > 2
+
+
+class FrozenCount(GuessAndCheck):
+    """Planted: in a batch, C(i-1, f) stays what it was at the batch's start."""
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        offer = super().offer(state, facts, guess, position)
+        f = state.surprises
+        freed = log_choose(offer.index - 1, f) - log_choose(state.asked, f)
+        return replace(offer, log_level=offer.log_level + freed)
+
+
+def test_3_places_frozen_over_a_batch_pass_one() -> None:
+    assert batched_sum(FrozenCount(z=TALKATIVE.z, cell=TALKATIVE.cell), 60) > 1.1
+
+
+def test_4_offsets_uncharged_pass_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GuessAndCheck, "cost", free_offsets)
+    assert tree_sum(TALKATIVE, 10) > 100
+
+
+def test_6_levels_taken_after_the_answer_pass_one() -> None:
+    """Then each symbol of a node has a level of its own, and the union bound must pay for each of them.
+
+    Caught by the sum alone, which is what Theorem C asks for: a surprise only lowers a level, so the mistake makes
+    intervals wider where it changes them, and no simulation can be expected to show it.
+    """
+    asks = 60
+    agree, surprise = odds(TALKATIVE)
+
+    def after(i: int, f: int) -> float:
+        places = log_choose(i - 1, min(f, i - 1))
+        return math.exp(-places) / (asks * (f + 1) * (f + 2))
+
+    total = math.fsum(
+        math.comb(i, f) * agree ** (i - f) * surprise**f * after(i, f) for i in range(1, asks + 1) for f in range(i + 1)
+    )
+    assert total > 1.05
+    assert tree_sum(TALKATIVE, asks) <= 1.0
