@@ -1,0 +1,171 @@
+"""``unworn ask``: one question of one file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unworn.cli.opening import Given, check_file, rehearsal
+from unworn.cli.output import BadInput, Json, emit, note, number, percent, say
+from unworn.cli.stores import ledger_path, meter_line, opened
+
+_SOURCES = {
+    "guess": "the rows agree with the guess, which is nearly free",
+    "surprise": "a surprise: the rows disagree with the guess, which costs",
+    "grid": "without a guess: the cell the value lies in, which costs a little",
+    "exact": "the exact value on the rows",
+}
+
+
+def ask(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Parquet, CSV, Arrow or Feather.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A condition, as in SQL; with --range a number.")],
+    guess: Annotated[float | None, typer.Option(help="What you expect: agreement is nearly free.")] = None,
+    guess_se: Annotated[float | None, typer.Option(help="The guess's standard error, if you know it.")] = None,
+    range: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LO HI", help="Ask for the mean of a number that is cut to this range."),
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option(metavar="FILE|URL", help="Where answers are recorded.  [default: DATA.ledger.db]")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the holdout is called.  [default: the file's name]")] = None,
+    target: Annotated[str | None, typer.Option("--target", "-y", metavar="COLUMN", help="The labels.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The sampled unit, where rows are not independent.")
+    ] = None,
+    asks: Annotated[
+        int | None, typer.Option(min=1, help="Planned number of questions: narrows all but the first few.")
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option(help="The probability that all answers hold together.  [default: 0.95]")
+    ] = None,
+    max_width: Annotated[float | None, typer.Option(help="Refuse rather than answer wider than this.")] = None,
+    train: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Other rows you may see: they provide the guess.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="TEAM", help="Who asks, for the record.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Ask anew, and pay, though it was asked before.")] = False,
+    quote: Annotated[bool, typer.Option("--quote", help="Only the price: nothing is asked or charged.")] = False,
+    card: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the answer's certificate here.")] = None,
+    json: Json = False,
+) -> None:
+    """Ask the rows in a file one question, and get an answer that holds for the population.
+
+    QUESTION is a condition as in SQL, and the answer is the share of the population for which it is true; with
+    --range it is a number, and the answer is its mean. Bring a guess: if the rows agree, the answer costs almost
+    nothing. The first ask seals the rows (asks, confidence, name are fixed for good); later asks take these
+    terms from the ledger. The same question again is free. Answers are recorded in DATA.ledger.db unless --ledger
+    says otherwise, because a charge that is forgotten would make every later interval wrong. The text is never
+    run by a database: it is read into a small language of its own.
+
+    \b
+    Examples:
+      unworn ask people.csv "age > 65 and plan = 'basic'" --guess 0.2
+      unworn ask people.csv "coalesce(income, 0)" --range 0 200000 --guess 41000
+      unworn ask people.csv "age > 65" --quote
+      unworn ask people.csv "churned" --train train.csv --asks 1000 --card card.json
+    """
+    if guess_se is not None and guess is None:
+        raise BadInput("--guess-se is the error of a guess, and there is none.\n  Add --guess.")
+    check_file(data, "data file")
+    if train is not None:
+        check_file(train, "training file")
+    _check_card(card)
+    from unworn.queries import parse_sql
+
+    query = parse_sql(question, range=range)  # refused before a ledger is made for it
+    where = ledger or f"{data}.ledger.db"
+    path = ledger_path(where)
+    made = path is not None and not os.path.exists(path)
+    given = Given(data, target, groups, train, asks, confidence, name, max_width)
+    with ExitStack() as stack:
+        if quote:
+            store = rehearsal(None if made else stack.enter_context(opened(where)))
+        else:
+            if made:  # a question that cannot be asked must neither make a ledger nor seal the rows for good
+                given.open(rehearsal(None)).quote(query, guess, guess_se=guess_se)
+            store = stack.enter_context(opened(where))
+        known = set(store.holdouts())
+        holdout = given.open(store)
+        try:
+            if quote:
+                price = holdout.quote(query, guess, guess_se=guess_se)
+                if json:
+                    emit({"quote": asdict(price), "holdout": holdout.name, "ledger": where})
+                else:
+                    say(str(price) + ("" if price.repeat else f" {holdout.meter.currency}"))
+                    note("Only quoted: nothing was asked, sealed or charged.")
+                return
+            if holdout.id not in known:
+                _sealed(holdout, where)
+            before = holdout.meter.asked
+            answer = holdout.ask(query, guess, guess_se=guess_se, again=again, by=by)
+            if card is not None:
+                answer.certificate.save(card)
+            repeat = answer.index <= before
+            told = holdout.meter.to_json()
+            del told["refused"]
+            if json:
+                emit(_document(answer, holdout, told, where, card, repeat))
+            else:
+                _print(answer, holdout, told, where, card, repeat)
+        finally:
+            holdout.close()
+
+
+def _check_card(card: Path | None) -> None:
+    """Before anything is charged: an answer whose card cannot be written is an answer paid for."""
+    if card is not None and (card.is_dir() or not os.access(card.parent, os.W_OK)):
+        raise BadInput(f"the card {card} cannot be written.\n  Name a file in a folder that exists and can be written.")
+
+
+def _sealed(holdout: Any, where: str) -> None:
+    unit = "groups" if holdout.terms.schema.grouped else "rows"
+    plan = "no planned number of asks" if holdout.terms.asks is None else f"{holdout.terms.asks:,} planned asks"
+    note(
+        f"Sealed {holdout.size:,} {unit} as {holdout.name!r}: {plan}, {percent(holdout.confidence)} for all together.\n"
+        f"  The ledger is {where}, its key lies in {where}.keys: keep both, and keep the key to yourself."
+    )
+
+
+def _document(answer: Any, holdout: Any, told: dict[str, Any], where: str, card: Path | None, repeat: bool) -> Any:
+    record = answer.certificate.record
+    return {
+        "question": answer.label,
+        "value": answer.value,
+        "low": answer.low,
+        "high": answer.high,
+        "width": answer.width,
+        "confidence": answer.confidence,
+        "source": answer.source,
+        "index": answer.index,
+        "repeat": repeat,
+        "guess": None if record.guess is None else record.guess.value,
+        "by": record.by,
+        "holdout": holdout.name,
+        "rows": holdout.size,
+        "theorem": answer.certificate.theorem,
+        "head": answer.certificate.head,
+        "ledger": where,
+        "card": None if card is None else str(card),
+        "meter": told,
+    }
+
+
+def _print(answer: Any, holdout: Any, told: dict[str, Any], where: str, card: Path | None, repeat: bool) -> None:
+    say(answer.label)
+    say(f"  {number(answer.value)}  in [{number(answer.low)}, {number(answer.high)}], ± {number(answer.width)}")
+    say(f"  {_SOURCES.get(answer.source, answer.source)}")
+    if repeat:
+        say(f"  asked before: this is answer {answer.index} again, free")
+    say(f"  {percent(answer.confidence)} for all answers together · answer {answer.index} of {holdout.name!r}")
+    say(f"  {meter_line(told)}")
+    say(f"  ledger {where}" + ("" if card is None else f" · card {card}"))
+    if not holdout.mechanism.promises:
+        note("  Nothing is promised: this holdout shows exact values.")

@@ -1,0 +1,106 @@
+"""Opening a file's rows on the terms they were sealed with, so that nobody has to repeat them on every command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unworn.cli.output import BadInput, bad_input
+from unworn.errors import Mismatch
+from unworn.holdout import Holdout
+from unworn.ledger import GENESIS, MemoryStore, Store
+from unworn.mechanisms.transcript import Terms
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was said about the rows on the command line; what was not is ``None``."""
+
+    data: Path
+    target: str | None = None
+    groups: str | None = None
+    train: Path | None = None
+    asks: int | None = None
+    confidence: float | None = None
+    name: str | None = None
+    max_width: float | None = None
+
+    def open(self, store: Store) -> Holdout:
+        """The holdout of these rows: on its sealed terms where the ledger knows them, else sealed now.
+
+        Rows are recognised by their values. A file is first tried on the terms of the holdout that bears its
+        name, which is nearly always right and saves reading it twice.
+        """
+        likely = [Terms.from_body(first.body) for first in store.holdouts().values()]
+        likely = [terms for terms in likely if terms.name == (self.name or self.data.stem)]
+        if len(likely) == 1:
+            try:
+                return self._on(store, likely[0], name=likely[0].name)
+            except Mismatch as error:
+                if self._insisted(error) or self.name is not None:
+                    raise
+        try:
+            return self._on(store, None)
+        except Mismatch as error:
+            if self._insisted(error) or "differing" not in error.numbers:
+                raise
+            known = error.numbers["holdout"]
+            refused = error
+        for first in store.holdouts().values():
+            terms = Terms.from_body(first.body)
+            if terms.name == known:
+                try:
+                    return self._on(store, terms)
+                except Mismatch as error:
+                    refused = error
+        raise refused
+
+    def _on(self, store: Store, terms: Terms | None, name: str | None = None) -> Holdout:
+        """Open on given terms; what the command line says comes first, and may then be refused.
+
+        With a ``name`` other rows are refused instead of sealed on terms that are not theirs.
+        """
+        options: dict[str, Any] = {"asks": self.asks, "name": name or self.name, "max_width": self.max_width}
+        target = self.target
+        if self.confidence is not None:
+            options["confidence"] = self.confidence
+        if terms is not None:
+            if terms.schema.grouped and self.groups is None:
+                raise Mismatch(
+                    f"these rows were sealed as {terms.name!r} in groups.\n  Name the column again: --groups COLUMN.",
+                    holdout=terms.name,
+                    needs="groups",
+                )
+            target = target if target is not None else terms.schema.target
+            options["asks"] = self.asks if self.asks is not None else terms.asks
+            options["confidence"] = self.confidence if self.confidence is not None else terms.confidence
+            options["mechanism"] = terms.mechanism
+            options["schema"] = terms.schema
+        train = None if self.train is None else str(self.train)
+        with bad_input():
+            return Holdout(str(self.data), target, groups=self.groups, ledger=store, train=train, **options)
+
+    def _insisted(self, error: Mismatch) -> bool:
+        """Whether the command line itself asked for what does not fit, or leaves out what nothing else knows."""
+        said = {"asks": self.asks, "confidence": self.confidence, "name": self.name}
+        differing = error.numbers.get("differing", ())
+        return error.numbers.get("needs") == "groups" or any(said.get(what) is not None for what in differing)
+
+
+def check_file(path: Path, what: str) -> None:
+    """A file that should be there."""
+    if not path.is_file():
+        raise BadInput(f"there is no {what} {path}.\n  Check the path.")
+
+
+def rehearsal(store: Store | None) -> Store:
+    """A copy of a ledger in memory: a price can be asked there without sealing anything."""
+    copy = MemoryStore()
+    if store is not None:
+        for holdout, first in store.holdouts().items():
+            entries, key = store.read(holdout), store.key(holdout)
+            if key is not None:
+                copy.keep_key(first.holdout, key)
+            copy.append(entries, expect=GENESIS)
+    return copy

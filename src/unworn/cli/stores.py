@@ -1,0 +1,107 @@
+"""Ledgers as commands see them: found by path or URL, holdouts picked by name, meters read without rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from unworn.cli.output import BadInput
+from unworn.errors import Exhausted, Mismatch
+from unworn.holdout.meter import Meter
+from unworn.ledger import Entry, Store, open_store, verify
+from unworn.mechanisms import Guess
+from unworn.mechanisms.transcript import Transcript
+from unworn.queries import Facts
+
+
+def ledger_path(where: str) -> Path | None:
+    """The file a ledger lies in; none for a URL that is not a file."""
+    if where.startswith("sqlite:///"):
+        return Path(where.removeprefix("sqlite:///")).expanduser()
+    return None if "://" in where else Path(where).expanduser()
+
+
+@contextmanager
+def existing(where: str) -> Iterator[Store]:
+    """A ledger that is there already: looking must not make an empty one."""
+    path = ledger_path(where)
+    if path is not None and not os.path.exists(path):
+        raise BadInput(
+            f"there is no ledger {path}.\n  Check the path; `unworn ask DATA ...` makes DATA.ledger.db beside the data."
+        )
+    with opened(where) as store:
+        yield store
+
+
+@contextmanager
+def opened(where: str) -> Iterator[Store]:
+    """A ledger, made if it is not there."""
+    store = open_store(where)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def pick(store: Store, name: str | None) -> list[Entry]:
+    """Entry 0 of every holdout, or of those with this name or this beginning of an id."""
+    firsts = list(store.holdouts().values())
+    if name is None:
+        return firsts
+    found = [first for first in firsts if first.body.get("name") == name]
+    found = found or [first for first in firsts if len(name) >= 4 and first.holdout.startswith(name)]
+    if not found:
+        raise Mismatch(f"this ledger has no holdout {name!r}.\n  It has: {_names(firsts)}.")
+    return found
+
+
+def pick_one(store: Store, name: str | None) -> Entry:
+    """Entry 0 of the one holdout that is meant."""
+    found = pick(store, name)
+    if not found:
+        raise BadInput("this ledger has no holdout yet.\n  `unworn ask DATA ...` makes one.")
+    if len(found) > 1:
+        raise BadInput(
+            f"this ledger has {len(found)} holdouts; say which: --name, or an id.\n  It has: {_names(found)}."
+        )
+    return found[0]
+
+
+def read(store: Store, first: Entry) -> Transcript:
+    """A holdout's ledger, checked for changes and folded."""
+    entries = store.read(first.holdout)
+    verify(entries, signatures="last")
+    transcript = Transcript(entries[0])
+    for entry in entries[1:]:
+        transcript.extend(entry)
+    return transcript
+
+
+def meter(transcript: Transcript) -> dict[str, Any]:
+    """Where a holdout stands, from its ledger alone. Refusals are free and not entered, so they are not known here."""
+    state, mechanism = transcript.state, transcript.mechanism
+    try:
+        offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
+        width = mechanism.publish_width(offer, mechanism.likely(offer))
+    except Exhausted:
+        width = None
+    spent = mechanism.spent(state)
+    told = asdict(Meter(state.asked, state.surprises, 0, mechanism.currency, spent, state.planned, width))
+    del told["refused"]
+    return told
+
+
+def meter_line(told: dict[str, Any]) -> str:
+    """A meter in one line."""
+    planned = "" if told["planned"] is None else f" of {told['planned']:,}"
+    left = "none left" if told["next_width"] is None else f"next ± {told['next_width']:.4f}"
+    spent = "" if told["currency"] == "none" else f" · {told['spent']:.1f} {told['currency']}"
+    return f"asked {told['asked']:,}{planned} · surprises {told['surprises']:,}{spent} · {left}"
+
+
+def _names(firsts: list[Entry]) -> str:
+    return ", ".join(f"{first.body.get('name')!r} ({first.holdout[:8]})" for first in firsts[:10]) or "none"

@@ -1,0 +1,149 @@
+"""``unworn verify``: is this answer what was signed, and does its interval follow?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unworn.certificate import Certificate, replay
+from unworn.cli.opening import check_file
+from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, wrapped
+from unworn.cli.stores import existing, pick
+from unworn.errors import Mismatch, Tampered
+from unworn.ledger import Entry, Store
+from unworn.ledger import verify as verify_chain
+from unworn.mechanisms.transcript import Terms
+
+
+def verify(
+    card: Annotated[Path | None, typer.Argument(metavar="[CARD]", help="A card saved with --card.")] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|URL", help="Replay this ledger up to the card; without a card, all of it."),
+    ] = None,
+    head: Annotated[
+        str | None, typer.Option(metavar="HASH", help="A head noted earlier, which the ledger must still contain.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check that an answer is what was signed and that its interval follows from it.
+
+    A card alone shows that the holder of the holdout's key recorded this answer, and that the interval follows from
+    what was recorded. With the ledger every entry up to the card is replayed as well: nothing was changed, left
+    out or put in, and each answer was priced by everything before it. Nobody needs the rows or the key for this.
+    A ledger whose end was cut off looks whole by itself; any card, or a head you noted, gives it away.
+
+    \b
+    Examples:
+      unworn verify card.json
+      unworn verify card.json --ledger churn.db
+      unworn verify --ledger churn.db
+      unworn verify --ledger churn.db --head 9af96e41b330...
+    """
+    if card is None and ledger is None:
+        raise BadInput("there is nothing to check.\n  Give a card, --ledger, or both: unworn verify card.json")
+    if head is not None and ledger is None:
+        raise BadInput("--head is looked for in a ledger.\n  Add --ledger.")
+    if card is None:
+        checked = _ledger(str(ledger), head)
+        if json:
+            emit({"ok": True, "ledger": ledger, "holdouts": checked})
+        else:
+            _print_ledger(str(ledger), checked, head)
+        return
+    check_file(card, "card")
+    certificate = Certificate.load(card)
+    certificate.verify()
+    done = [
+        "the readable part says what the signed entries say",
+        f"both entries are signed by key {certificate.terms.public[:16]}…",
+        "the interval follows from the recorded symbol and level",
+    ]
+    if ledger is not None:
+        done += _against(certificate, ledger, head)
+    if json:
+        emit({"ok": True, "card": str(card), "ledger": ledger, "checked": done, **_facts(certificate)})
+    else:
+        _print_card(certificate, done, ledger)
+
+
+def _against(certificate: Certificate, ledger: str, head: str | None) -> list[str]:
+    with existing(ledger) as store:
+        entries = store.read(certificate.first.holdout) or _any_other(store)
+        certificate.verify(entries)
+        if head is not None:
+            verify_chain(entries, public=certificate.terms.public, head=head, signatures="last")
+    done = [
+        f"the ledger's {len(entries):,} entries are whole, in order, and signed",
+        f"replaying its {len(entries) - 1:,} answers gives every level and interval that was recorded",
+        f"the ledger contains this card (entry {certificate.entry.index})",
+    ]
+    return done if head is None else [*done, f"the ledger contains the noted head {head[:16]}…"]
+
+
+def _any_other(store: Store) -> list[Entry]:
+    """What the ledger has instead, so that the complaint can name it."""
+    return [next(iter(store.holdouts().values()))] if store.holdouts() else []
+
+
+def _ledger(ledger: str, head: str | None) -> list[dict[str, Any]]:
+    checked, seen = [], head is None
+    with existing(ledger) as store:
+        for first in pick(store, None):
+            entries = store.read(first.holdout)
+            terms = Terms.from_body(first.body)
+            verify_chain(entries, public=terms.public)
+            replay(entries)
+            seen = seen or any(entry.hash == head for entry in entries)
+            told = {"name": terms.name, "id": first.holdout, "answers": len(entries) - 1, "head": entries[-1].hash}
+            checked.append({**told, "public_key": terms.public, "promises": terms.mechanism.promises})
+    if not checked:
+        raise Mismatch(f"the ledger {ledger} is empty: there is nothing to check.\n  Check the path.")
+    if not seen:
+        raise Tampered(
+            f"no holdout of this ledger contains the noted head {str(head)[:16]}…\n"
+            "  Entries were cut off or replaced, or the head is another ledger's: find the ledger that has it."
+        )
+    return checked
+
+
+def _facts(certificate: Certificate) -> dict[str, Any]:
+    card = certificate.to_json()
+    names = ("holdout", "question", "answer", "theorem", "assumptions", "numbers", "head", "public_key")
+    return {name: card[name] for name in names}
+
+
+def _print_card(certificate: Certificate, done: list[str], ledger: str | None) -> None:
+    published, terms = certificate.record.published, certificate.terms
+    say("The card is valid." if terms.mechanism.promises else "The card is valid, and promises nothing.")
+    say()
+    say(certificate.record.label)
+    say(f"  {number(published.value)}  in [{number(published.low)}, {number(published.high)}]  ({published.source})")
+    say(f"  answer {certificate.entry.index} of {terms.name!r} · {terms.size:,} {_unit(terms)}", nl=False)
+    say(f" · {percent(terms.confidence)} for all answers together")
+    say()
+    say("Checked:")
+    for line in done:
+        say(f"  {line}")
+    say(f"Theorem: {certificate.theorem}")
+    say("Assuming:")
+    for assumption in certificate.assumptions:
+        say(wrapped(f"{assumption}", "  "))
+    say(f"Key: {terms.public}")
+    if ledger is None:
+        note("Checked alone. --ledger also shows that the level is the one all earlier answers allow.")
+
+
+def _print_ledger(ledger: str, checked: list[dict[str, Any]], head: str | None) -> None:
+    say(f"{ledger} is whole: every entry is in order, signed, and priced by the ones before it.")
+    for told in checked:
+        promise = "" if told["promises"] else " · spoiled, promises nothing"
+        say(f"  {told['name']} · {told['answers']:,} answers · head {told['head']}{promise}")
+    if head is None:
+        note("A cut-off end cannot be seen from inside: note the head, or keep a card, and give it next time.")
+
+
+def _unit(terms: Terms) -> str:
+    return "groups" if terms.schema.grouped else "rows"
