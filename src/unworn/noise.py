@@ -7,11 +7,15 @@ output cannot be told from random bits without the key, which a fast statistical
 
 from __future__ import annotations
 
-import hashlib
 import hmac
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 
 def _encoded(part: bytes | str | int) -> bytes:
@@ -36,10 +40,15 @@ class Stream:
     """
 
     def __init__(self, key: bytes, *context: bytes | str | int) -> None:
+        self._key, self._context = key, context
+
+    @cached_property
+    def _cipher(self) -> CipherContext:
+        # Made on first use: every ask is handed a stream, and most mechanisms never draw from it.
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        secret = hmac.new(key, b"".join(map(_encoded, context)), hashlib.sha256).digest()
-        self._cipher = Cipher(algorithms.AES(secret), modes.CTR(bytes(16))).encryptor()
+        secret = hmac.digest(self._key, b"".join(map(_encoded, self._context)), "sha256")
+        return Cipher(algorithms.AES(secret), modes.CTR(bytes(16))).encryptor()
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next ``count`` uniform 64-bit words."""

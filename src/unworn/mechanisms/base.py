@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 from unworn.errors import Exhausted
@@ -73,8 +74,7 @@ class Offer:
         return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
 
     def to_json(self) -> list[Any]:
-        values = (getattr(self, name) for name in _OFFER_FIELDS)
-        return [list(value) if isinstance(value, tuple) else value for value in values]
+        return [list(value) if isinstance(value, tuple) else value for value in _OFFER_VALUES(self)]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
@@ -85,6 +85,7 @@ class Offer:
 
 
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
+_OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)

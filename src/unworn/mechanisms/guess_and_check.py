@@ -32,7 +32,7 @@ class GuessAndCheck(Mechanism):
     z
         How many standard errors of guess and holdout together still count as agreement.
     cell
-        Width of a surprise's cell, as a share of the range; by default two standard errors at one half.
+        Width of a surprise's cell, as a share of the range; by default four standard errors at one half.
     pieces
         How many sub-cells sharpening chooses from.
 
@@ -67,30 +67,32 @@ class GuessAndCheck(Mechanism):
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
             raise TypeError(f"guess-and-check does not know the event {event!r}")
-        return replace(
-            state,
-            asked=state.asked + 1,
-            surprises=state.surprises + event.surprise,
-            nats=state.nats + event.nats,
-        )
+        surprises, nats = state.surprises + event.surprise, state.nats + event.nats
+        return State(state.rows, state.log_beta, state.planned, state.asked + 1, surprises, nats, state.round)
 
     def spent(self, state: State) -> float:
-        return code_length(state.asked + 1, state.surprises, state.nats, state.planned)
+        # The price of the next ask; at the end of a plan, that of the last.
+        index = state.asked + 1 if state.planned is None else min(state.asked + 1, state.planned)
+        return code_length(index, min(state.surprises, index - 1), state.nats, state.planned)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         index = state.index(position)
         level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
-        offer = Offer(index, state.rows, facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code, level)
+        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
         if guess is None and facts.kind == "paired":
             guess = Guess(0.0)
         if guess is None:
-            return replace(offer, cells=math.ceil(1 / self._share(state.rows)))
-        return replace(
-            offer,
+            return Offer(index, state.rows, *kind, level, cells=math.ceil(1 / self._share(state.rows)))
+        span = facts.span
+        return Offer(
+            index,
+            state.rows,
+            *kind,
+            level,
             guess=guess.value,
-            slack=self._slack(offer, guess),
-            cell=self._share(state.rows) * offer.span,
-            discordance=1.0 if guess.discordance is None else min(guess.discordance / offer.span, 1.0),
+            slack=self._slack(facts, guess, state.rows),
+            cell=self._share(state.rows) * span,
+            discordance=1.0 if guess.discordance is None else min(guess.discordance / span, 1.0),
         )
 
     def sharpen(self, state: State, told: Offer, symbol: Symbol) -> Offer:
@@ -184,9 +186,9 @@ class GuessAndCheck(Mechanism):
     def _share(self, rows: int) -> float:
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
 
-    def _slack(self, offer: Offer, guess: Guess) -> float:
+    def _slack(self, facts: Facts, guess: Guess, rows: int) -> float:
         """z standard errors of holdout and guess together, in the question's own units."""
-        holdout = offer.span * standard_error(_variance(offer, guess), offer.rows)
+        holdout = facts.span * standard_error(_variance(facts, guess), rows)
         return self.z * math.hypot(holdout, holdout if guess.error is None else guess.error)
 
     def _symbol(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
@@ -224,12 +226,12 @@ def standard_error(variance: float, rows: int) -> float:
     return math.sqrt(max(variance, 1 / rows) / rows)
 
 
-def _variance(offer: Offer, guess: Guess) -> float:
+def _variance(facts: Facts, guess: Guess) -> float:
     """The largest variance one value can have if the guess is right, on the scale of [0, 1]."""
-    if offer.kind == "paired":
-        spread = 1.0 if guess.discordance is None else min(guess.discordance / offer.span, 1.0)
-        return max(spread - (guess.value / offer.span) ** 2, 0.0)
-    share = (guess.value - offer.low) / offer.span
+    if facts.kind == "paired":
+        spread = 1.0 if guess.discordance is None else min(guess.discordance / facts.span, 1.0)
+        return max(spread - (guess.value / facts.span) ** 2, 0.0)
+    share = (guess.value - facts.low) / facts.span
     return share * (1 - share)
 
 

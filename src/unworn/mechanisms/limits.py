@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 
-from unworn.bounds import chernoff_kl, clopper_pearson, discordance
+from unworn.bounds import chernoff_kl, discordance
+from unworn.bounds.binomial import high_limit, low_limit
+from unworn.bounds.numerics import LN2, check_log_level, check_whole
 from unworn.mechanisms.base import Offer
 
 _ROUNDING = 1e-12
@@ -22,8 +24,11 @@ def interval(offer: Offer, cell: tuple[float, float], spread: float = 1.0) -> tu
     """
     n, level = offer.rows, offer.log_level
     if offer.kind == "binary":
+        # Clopper and Pearson's limits, at half the level a side: of each end only the outer one is needed.
+        check_whole("the number of rows", n, 1)
+        check_log_level(level)
         first, last = attainable(cell, n)
-        return float(clopper_pearson(first, n, level)[0]), float(clopper_pearson(last, n, level)[1])
+        return low_limit(first, n, level - LN2), high_limit(last, n, level - LN2)
     centre = 0.0 if offer.kind == "paired" else offer.low
     floor = -1.0 if offer.kind == "paired" else 0.0
     scaled_low = min(max((cell[0] - centre) / offer.span - _ROUNDING, floor), 1.0)

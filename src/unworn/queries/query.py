@@ -44,6 +44,11 @@ class Facts:
     zero_one: bool = False
     runs_code: bool = False
 
+    @property
+    def span(self) -> float:
+        """The length of one value's declared range: a difference of two values can be twice as far apart."""
+        return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
+
 
 class Query(ABC):
     """A question about the population. Subclasses are frozen values; only a callable is not.

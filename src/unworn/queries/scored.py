@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,9 +51,10 @@ class Metric(Query):
     def label(self) -> str:
         return f"{self.metric} of {self.source.label}"
 
-    @property
+    @cached_property
     def family(self) -> str:
-        return canonical({"metric": self.metric, **self.settings()})
+        settings = self.settings()
+        return canonical({"metric": self.metric, **settings}) if settings else _plain_family(self.metric)
 
     @property
     def portable(self) -> bool:
@@ -93,6 +95,11 @@ class Metric(Query):
         low, high = self.bounds
         exact = self.zero_one and not schema.grouped
         return Facts("binary" if exact else "unit", low, high, runs_code=self.source.runs_code)
+
+
+@cache
+def _plain_family(metric: str) -> str:
+    return canonical({"metric": metric})
 
 
 def as_range(metric: str, declared: Sequence[float] | None) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """One pass over the rows for many questions: counts, means, differences.
 
-Rows are taken 65,536 at a time, so that the values of a question stay in cache, and every question is
+Rows are taken 131,072 at a time, so that the values of a question stay in cache, and every question is
 evaluated on a run of rows before the next run. The result of a question is the same to the last bit
 whatever else is asked with it: a mean that moved with its company would be a channel.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from unworn.sample.sample import Sample
 
 T = TypeVar("T")
-CHUNK = 65_536
+CHUNK = 131_072
 
 
 class Chunk:

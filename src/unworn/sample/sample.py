@@ -80,7 +80,19 @@ class Sample:
             Rows the asker may see (a frame, ``(X, y)`` or a sample): says what may be missing.
         """
         path = Path(data) if isinstance(data, str | os.PathLike) else None
-        table = _table_of(read_path(path) if path is not None else data)
+        return cls._of(_table_of(data), y, groups=groups, schema=schema, train=train, path=path)
+
+    @classmethod
+    def _of(
+        cls,
+        table: Table,
+        y: Any,
+        *,
+        groups: Any = None,
+        schema: Declared | None = None,
+        train: Any = None,
+        path: Path | None = None,
+    ) -> Sample:
         columns, target = _with_target(table, y)
         rows = len(next(iter(columns.values())).column.values) if columns else table.rows
         if rows == 0:
@@ -111,9 +123,9 @@ class Sample:
             if len(train) != 2:
                 raise Unaskable(f"train is a frame or a pair (X, y), not {len(train)} things")
             return cls.read(*train)
-        sample = cls.read(train)
+        table = _table_of(train)
         name = y if isinstance(y, str) else None if y is None else series_name(y) or "y"
-        return cls.read(train, name) if name in sample.columns else sample
+        return cls._of(table, name if name in table.columns else None)
 
     @property
     def backend(self) -> str:
@@ -205,7 +217,9 @@ class Sample:
 
 
 def _table_of(data: Any) -> Table:
-    return Table({}, (), None, 0) if data is None else read_table(data)
+    if data is None:
+        return Table({}, (), None, 0)
+    return read_table(read_path(Path(data)) if isinstance(data, str | os.PathLike) else data)
 
 
 def _with_target(table: Table, y: Any) -> tuple[dict[str, Read], str | None]:
@@ -266,8 +280,7 @@ def _train_columns(train: Any, y: Any, target: str | None) -> dict[str, Column]:
             if read is not None:
                 columns[target] = read.column
         return columns
-    frame = read_path(Path(train)) if isinstance(train, (str, Path)) else train
-    return {name: read.column for name, read in _table_of(frame).columns.items()}
+    return {name: read.column for name, read in _table_of(train).columns.items()}
 
 
 def _without(native: Any, names: list[str]) -> Any:

@@ -1,0 +1,51 @@
+"""The benchmarks run, say what they should, and the widths (which do not depend on the machine) meet their goals."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+FIELDS = {"what", "ours", "against", "ratio", "goal", "holds"}
+
+
+def measured(script: str) -> list[dict[str, Any]]:
+    command = [sys.executable, str(BENCHMARKS / script), "--json", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows
+
+
+def check_form(rows: list[dict[str, Any]]) -> None:
+    assert len({row["what"] for row in rows}) == len(rows) > 0
+    for row in rows:
+        assert row.keys() == FIELDS
+        assert (row["goal"] is None) == (row["holds"] is None)
+        assert (row["against"] is None) == (row["ratio"] is None)
+        if row["ratio"] is not None:
+            assert row["ratio"] == pytest.approx(row["ours"] / row["against"])
+
+
+def test_widths_meet_their_goals() -> None:
+    # Nothing is timed and every draw is seeded: this fails only when a width or a count changes.
+    rows = measured("widths.py")
+    check_form(rows)
+    judged = [row for row in rows if row["holds"] is not None]
+    assert [row["what"] for row in judged if not row["holds"]] == []
+    for start, at_least in (("floor, published", 12), ("floor, reference", 12), ("surprises in", 1)):
+        assert sum(row["what"].startswith(start) for row in judged) >= at_least
+
+
+def test_ask_has_its_form() -> None:
+    # Whether a goal of speed holds depends on the machine and on who else uses it: never tested.
+    rows = measured("ask.py")
+    check_form(rows)
+    assert sum(row["holds"] is not None for row in rows) == 7
+    (heavy,) = [row for row in rows if row["what"].startswith("of scipy")]
+    assert heavy["ours"] == 0
