@@ -17,7 +17,7 @@ def reseal(entry: Entry, **changes: object) -> Entry:
     """What a forger without the key can do: change a field and recompute the hash."""
     from unworn.ledger.entry import digest
 
-    changed = dataclasses.replace(entry, **changes)
+    changed = dataclasses.replace(entry, signed=entry.signature, **changes)
     return dataclasses.replace(changed, hash=digest(changed.holdout, changed.index, changed.previous, changed.text))
 
 
@@ -38,7 +38,7 @@ def test_a_good_chain_passes(chain: Chain, key: Key, signatures: bool) -> None:
         ("previous", "12" * 32, "does not follow"),
         ("body", {"symbol": 7, "public": "00" * 32}, "was changed"),
         ("hash", "12" * 32, "was changed"),
-        ("signature", "12" * 64, "has a signature that key"),
+        ("signed", "12" * 64, "has a signature that key"),
     ],
 )
 def test_each_field_is_guarded(chain: Chain, key: Key, at: int, field: str, value: object, message: str) -> None:

@@ -22,12 +22,14 @@ _SIGNATURE = re.compile(r"[0-9a-f]{128}").fullmatch
 _LARGEST = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One link of the chain. ``body`` is plain JSON and is never changed after sealing.
 
     The hash covers body, holdout, index and previous hash, so an entry cannot be moved, and the
-    signature covers the hash. What the body means is not known here.
+    signature covers the hash. It is made when it is first read, by whatever stores or shows the entry:
+    it takes longer than all the rest, and a ledger in memory is read by nobody else. What the body means
+    is not known here.
 
     >>> entry = Entry.seal("ab" * 16, 0, GENESIS, {"rows": 100}, Key(bytes(32)))
     >>> Entry.from_json(entry.to_json()) == entry
@@ -41,7 +43,8 @@ class Entry:
     previous: str
     body: dict[str, Any]
     hash: str
-    signature: str
+    signed: str | Key = field(repr=False)
+    """The signature, or the key that will make it."""
     _text: str | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -55,7 +58,7 @@ class Entry:
             raise LedgerError(f"entry {index!r:.40} cannot follow {previous[:12]}…: only entry 0 follows zeros")
         text = body_text(body)
         hashed = digest(holdout, index, previous, text)
-        entry = cls(holdout, index, previous, body, hashed, key.sign(hashed))
+        entry = cls(holdout, index, previous, body, hashed, key)
         # Kept so that a store writes the very text that was hashed, and does not encode it twice.
         object.__setattr__(entry, "_text", text)
         return entry
@@ -65,8 +68,24 @@ class Entry:
         """The body as canonical JSON: what is hashed and what a store keeps."""
         return body_text(self.body) if self._text is None else self._text
 
+    @property
+    def signature(self) -> str:
+        """The Ed25519 signature over the hash, as hex."""
+        if isinstance(self.signed, str):
+            return self.signed
+        signature = self.signed.sign(self.hash)
+        object.__setattr__(self, "signed", signature)
+        return signature
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, Entry) else NotImplemented
+
     def __hash__(self) -> int:
-        return hash((self.hash, self.signature))
+        return hash(self.hash)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self.holdout, self.index, self.previous, self.body, self.hash, self.signature)
+        return Entry, fields  # with the signature, because keys do not travel
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -76,6 +76,7 @@ class GroupCommit(ABC):
 
     def _settle(self, ticket: Ticket) -> None:
         lock = self._mine()
+        ticket.sign()  # now, in the thread that waits, and not in the one that commits for it
         leads = False
         try:
             with self._turn:

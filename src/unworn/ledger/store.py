@@ -39,6 +39,11 @@ class Ticket:
         self._error = error
         self.settled = True  # last, because another thread may be looking
 
+    def sign(self) -> None:
+        """Have the signatures made that were put off until somebody reads them."""
+        for entry in self.entries:
+            _ = entry.signature
+
     def wait(self) -> None:
         """Return when the entries are durable, or raise ``Conflict`` or ``LedgerError``."""
         if not self.settled:
