@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
@@ -71,7 +72,7 @@ class Answer:
             "source": self.source,
             "guess": None if record.guess is None else record.guess.value,
             "by": record.by,
-            "at": record.at,
+            "at": datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds"),
         }
 
     def _repr_html_(self) -> str:
@@ -86,6 +87,6 @@ class Answer:
         )
         return (
             f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {escape(self.label)}{bar}"
-            f"<small>{self.confidence:.0%} for all answers together · {escape(self.source)} · answer {self.index}"
-            f"</small></div>"
+            f"<small>{100 * self.confidence:.6g} % for all answers together · {escape(self.source)} · "
+            f"answer {self.index}</small></div>"
         )

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from unworn.errors import Mismatch, Tampered
+from unworn.errors import Exhausted, Mismatch, Tampered
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
+from unworn.queries.query import canonical
 
 FORMAT = "unworn certificate 1"
 
@@ -101,7 +103,11 @@ class Certificate:
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise Tampered(f"this is not a card: its 'format' should be {FORMAT!r}")
         certificate = cls.of(Entry.from_json(data.get("terms")), Entry.from_json(data.get("entry")))
-        if certificate.to_json() != data:
+        try:
+            same = canonical(certificate.to_json()) == canonical(data)
+        except (TypeError, ValueError, RecursionError):
+            same = False
+        if not same:
             raise Tampered("the card's readable part does not say what its signed entries say")
         return certificate
 
@@ -126,10 +132,11 @@ class Certificate:
         Raises :class:`~unworn.errors.Tampered`, or :class:`~unworn.errors.Mismatch` for another holdout's ledger.
         """
         verify([self.first])
-        if self.entry.index > 0:
-            verify([self.entry], public=self.terms.public, after=_before(self.entry))
-        offer = self.record.offer
-        if not self.record.matches(offer, self.terms.mechanism.publish(offer, self.record.symbol)):
+        verify([self.entry], public=self.terms.public, after=_before(self.first, self.entry))
+        offer, symbol, mechanism = self.record.offer, self.record.symbol, self.terms.mechanism
+        with _replaying():
+            follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
+        if not follows:
             raise Tampered("the interval on the card does not follow from its symbol and level")
         if entries is not None:
             self._verify_against(entries)
@@ -154,13 +161,21 @@ class Certificate:
 
 def replay(entries: Sequence[Entry]) -> Transcript:
     """Fold a chain and check that every answer was priced by what came before it."""
-    transcript = Transcript(entries[0])
-    for entry in entries[1:]:
-        transcript.extend(entry)
-    transcript.check()
+    with _replaying():
+        transcript = Transcript.of(entries)
+        transcript.check()
     return transcript
 
 
-def _before(entry: Entry) -> Entry:
-    """A stand-in for the entry before: a card alone knows only its hash."""
-    return Entry(entry.holdout, entry.index - 1, "", {}, entry.previous, "")
+@contextmanager
+def _replaying() -> Iterator[None]:
+    """What cannot even be computed again was not made by this mechanism: numbers of the wrong type or size."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, Exhausted) as error:
+        raise Tampered(f"an entry cannot be replayed under the terms of entry 0 ({type(error).__name__})") from error
+
+
+def _before(first: Entry, entry: Entry) -> Entry:
+    """The entry before; a stand-in where a card alone knows only its hash."""
+    return first if entry.index <= 1 else Entry(first.holdout, entry.index - 1, "", {}, entry.previous, "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol, SupportsFloat
 
-from unworn.errors import Exhausted
+from unworn.errors import Exhausted, LedgerError, Mismatch, ReadOnly, UnwornError
 from unworn.queries.metrics import greater_is_better
 
 
@@ -53,7 +53,7 @@ class Scorer:
         value, error = (None, None) if guess is None else guess
         try:
             answer = self.holdout.score(estimator, value, metric=self.metric, guess_se=error, **self.options)
-        except Exhausted as refusal:
+        except (Exhausted, Mismatch, ReadOnly, LedgerError) as refusal:  # no other candidate will fare better
             return Spent(refusal)
         return float(answer) if greater_is_better(self.metric) else -float(answer)
 
@@ -62,14 +62,14 @@ class Scorer:
 
 
 class Spent:
-    """What a scorer returns once the holdout is exhausted: nothing that can be taken for a number.
+    """What a scorer returns once the holdout cannot be asked any more: nothing that can be taken for a number.
 
     scikit-learn turns an exception inside a scorer into ``error_score`` and goes on fitting, but it unwraps the
     returned score outside that guard. Raising there ends the search with the holdout's own error, whatever
     ``error_score`` is.
     """
 
-    def __init__(self, refusal: Exhausted) -> None:
+    def __init__(self, refusal: UnwornError) -> None:
         self.refusal = refusal
 
     def item(self) -> NoReturn:

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from unworn.cli.output import BadInput
-from unworn.errors import Exhausted, Mismatch
+from unworn.errors import Mismatch
 from unworn.holdout.meter import Meter
 from unworn.ledger import Entry, Store, open_store, verify
-from unworn.mechanisms import Guess
 from unworn.mechanisms.transcript import Transcript
-from unworn.queries import Facts
 
 
 def ledger_path(where: str) -> Path | None:
@@ -75,22 +73,12 @@ def read(store: Store, first: Entry) -> Transcript:
     """A holdout's ledger, checked for changes and folded."""
     entries = store.read(first.holdout)
     verify(entries, signatures="last")
-    transcript = Transcript(entries[0])
-    for entry in entries[1:]:
-        transcript.extend(entry)
-    return transcript
+    return Transcript.of(entries)
 
 
 def meter(transcript: Transcript) -> dict[str, Any]:
     """Where a holdout stands, from its ledger alone. Refusals are free and not entered, so they are not known here."""
-    state, mechanism = transcript.state, transcript.mechanism
-    try:
-        offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-        width = mechanism.publish_width(offer, mechanism.likely(offer))
-    except Exhausted:
-        width = None
-    spent = mechanism.spent(state)
-    told = asdict(Meter(state.asked, state.surprises, 0, mechanism.currency, spent, state.planned, width))
+    told = asdict(Meter.of(transcript))
     del told["refused"]
     return told
 

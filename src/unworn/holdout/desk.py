@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate
@@ -51,17 +52,19 @@ class Desk:
         self.store = store
         self.transcript = transcript
         self.key = key
+        self._noise = b"" if key is None else key.derive("unworn/noise")
         self.max_width: float | None = None
         self.refused = 0
         self._last: Ticket | None = None
+        self._durable = transcript.entries[-1]
         self._lock = threading.RLock()
-        self._pid = os.getpid()
+        self._owner = self._pid = os.getpid()
 
     def enter(self, asks: Sequence[Ask]) -> list[Answer]:
         """Answer a batch, durably, all or none."""
         memo = Memo(self.rows)
         for _ in range(_TRIES):
-            with self._lock:
+            with self._mine():
                 answers, ticket = self._hand_in(asks, memo)
             if ticket is None:
                 return answers
@@ -73,6 +76,7 @@ class Desk:
                 self.refresh()
                 raise
             else:
+                self._settled(ticket)
                 if memo.interrupted:
                     raise KeyboardInterrupt  # the user's, once the code it stopped has been charged
                 return answers
@@ -110,20 +114,26 @@ class Desk:
 
     def refresh(self) -> None:
         """Take in what other writers entered, and drop what never became durable."""
-        with self._lock:
-            known, back = self.transcript.entries, 1
-            while True:  # step back until an entry that the store has too
-                start = max(len(known) - back, 0)
-                news = self.store.read(self.transcript.first.holdout, start)
-                if news and news[0].hash == known[start].hash:
-                    break
-                if start == 0:
-                    raise Tampered("the ledger no longer starts with the terms it was opened with")
-                back *= 8
+        with self._mine():
+            known = self._durable
+            news = self.store.read(known.holdout, known.index)
+            if not news or news[0].hash != known.hash:
+                raise Tampered(
+                    f"entry {known.index} of holdout {self.transcript.terms.name!r} was durable, and is gone from the "
+                    "ledger or replaced.\n  Entries were cut off: bring the ledger file back, with its -wal file.",
+                    index=known.index,
+                )
             if len(news) > 1:
                 verify(news[1:], public=self.transcript.terms.public, signatures="last", after=news[0])
             self.transcript.catch_up(news)
-            self._last = None
+            self._durable, self._last = self.transcript.entries[-1], None
+
+    @contextmanager
+    def released(self) -> Iterator[Transcript]:
+        """The transcript while nothing in it waits to become durable: all that may be shown."""
+        with self._mine():
+            self.refresh()
+            yield self.transcript
 
     def summary(self) -> str:
         """Where the holdout stands, in a line."""
@@ -133,6 +143,21 @@ class Desk:
             f"{terms.name} · {_spaced(terms.size)} {unit} · asked {_spaced(state.asked)} · "
             f"surprises {state.surprises} · {100 * terms.confidence:.6g} %"
         )
+
+    def _mine(self) -> threading.RLock:
+        """The lock of this process: a fork may have copied it while a thread that is not here held it."""
+        if self._pid != os.getpid():
+            self._lock, self._pid = threading.RLock(), os.getpid()
+            if self.store.url is not None:
+                self.refresh()  # what was queued at the fork is the parent's to commit
+        return self._lock
+
+    def _settled(self, ticket: Ticket) -> None:
+        """Remember how far the ledger is durable: from there on it may only grow."""
+        with self._lock:
+            last, entries = ticket.entries[-1], self.transcript.entries
+            if self._durable.index < last.index < len(entries) and entries[last.index].hash == last.hash:
+                self._durable = last
 
     def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[Answer], Ticket | None]:
         """Under the lock: find repeats, make offers, read rows, queue the entries. Nothing is durable yet."""
@@ -154,21 +179,16 @@ class Desk:
                 offers.append((ask, self.offer(ask, len(offers))))
         if len(offers) > 1:
             memo.prefetch([(ask.query, offer) for ask, offer in offers])
-        state, head, now = (
-            transcript.state,
-            transcript.head,
-            datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
+        state, head, now = transcript.state, transcript.head, round(time.time(), 3)
         written: list[tuple[Entry, Record]] = []
         for position, (ask, offer) in enumerate(offers):
-            noise = Stream(key.derive("unworn/noise"), "ask", offer.index, head, ask.query.fingerprint)
+            noise = Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint)
             reply = mechanism.answer(state, offer, ask.query, memo, noise)
             record = Record(
                 ask.query.to_json(),
                 ask.query.label,
                 ask.query.fingerprint,
                 ask.query.family,
-                ask.facts,
                 ask.guess,
                 offer,
                 reply.symbol,
@@ -192,7 +212,7 @@ class Desk:
         return [self.answer(places[place], ask.query) for place, ask in enumerate(asks)], self._last
 
     def _writable(self) -> Key:
-        if self.store.url is None and self._pid != os.getpid():
+        if self.store.url is None and self._owner != os.getpid():
             raise LedgerError(
                 "this process was forked from the one whose memory holds the ledger, so its asks would be lost.\n"
                 "  Use ledger='file.db', or send the holdout to workers by pickle (n_jobs=... does)."

@@ -8,6 +8,7 @@ from typing import Any, SupportsFloat
 
 from unworn.errors import Unaskable
 from unworn.mechanisms import Guess
+from unworn.mechanisms.base import RAISED
 from unworn.mechanisms.guess_and_check import standard_error
 from unworn.mechanisms.transcript import Transcript
 from unworn.queries import metric as metric_query
@@ -61,6 +62,9 @@ def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | 
     if query.family is None or facts.kind == "paired":  # for a difference, no difference is the better guess
         return None
     latest = transcript.latest(query.family)
+    if latest is not None and latest.symbol == RAISED:  # that was no answer: the one before it, if any
+        earlier = (told for told in reversed(transcript.records) if told.family == query.family)
+        latest = next((told for told in earlier if told.symbol != RAISED), None)
     if latest is None:
         return None
     return Guess(min(max(latest.published.value, facts.low), facts.high), None, None, "ledger")
@@ -79,5 +83,10 @@ def fold_guess(
 ) -> tuple[float, float | None] | None:
     """A fitted estimator's score on a fold that it was not fitted on, with its standard error."""
     query = metric_query(metric, Named(estimator, "fold"), **options)
-    guess = train_guess(query, Sample.read(X, y))
+    try:
+        labels = Sample.read(None, y)
+    except Unaskable:
+        return None
+    # The fold as it is, whatever its form: only its labels are read here, the rest is for the estimator.
+    guess = train_guess(query, Sample(labels.columns, labels.schema, rows=labels.rows, features=X))
     return None if guess is None else (guess.value, guess.error)

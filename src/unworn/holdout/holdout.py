@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from html import escape
+from numbers import Integral
 from pathlib import Path
 from typing import Any, SupportsFloat
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate, replay
-from unworn.errors import Exhausted, Failed, Unaskable
+from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Ask, Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.meter import Meter, Quote
@@ -20,9 +21,10 @@ from unworn.ledger import Store, open_store, verify
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import RAISED
 from unworn.mechanisms.transcript import Terms
-from unworn.queries import Facts, Query, compare, parse, parse_sql
+from unworn.queries import Query, compare, parse, parse_sql
 from unworn.queries import metric as metric_query
 from unworn.queries.frames import to_frame
+from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import Named, Recorded
 from unworn.sample import Sample
 from unworn.scorer import Scorer
@@ -82,12 +84,17 @@ class Holdout:
         train: Any = None,
         schema: Any = None,
     ) -> None:
-        _check_numbers(asks, confidence, max_width)
+        asks = _check_numbers(asks, confidence, max_width)
         self._train = None if train is None else Sample.read_train(train, y)
         self._sample = Sample.read(data, y, groups=groups, schema=schema, train=self._train)
         store = open_store(ledger)
         wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks)
-        self._desk = Desk(self._sample, store, *open_rows(self._sample, store, wanted))
+        try:
+            self._desk = Desk(self._sample, store, *open_rows(self._sample, store, wanted))
+        except BaseException:
+            if store is not ledger:
+                store.close()
+            raise
         self._desk.max_width = max_width
         if self._desk.key is not None:
             self._sample.seal(self._desk.key.derive("unworn/parts"))
@@ -169,23 +176,36 @@ class Holdout:
 
     def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
         """A narrower interval for an answer that matters: the same question again, inside its published cell."""
-        record = answer.certificate.record
-        if answer.certificate.first.holdout != self._desk.transcript.first.holdout:
+        entry = answer.certificate.entry
+        if entry.holdout != self.id:
             raise Unaskable("this answer comes from another holdout; sharpen it there")
+        with self._desk.released() as transcript:
+            if not 0 < entry.index < len(transcript.entries) or transcript.entries[entry.index].hash != entry.hash:
+                raise Unaskable(
+                    f"answer {entry.index} is not in this holdout's ledger; sharpen one from .answers or ask"
+                )
+            record = transcript.record(entry.index)
+        if record.symbol == RAISED:
+            raise Unaskable("there is nothing to sharpen: the question's own code failed on the rows")
+        if not isinstance(self.mechanism, GuessAndCheck):
+            raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
         query = answer.query if answer.query is not None else parse(record.question)
+        if query.fingerprint != record.fingerprint:
+            raise Unaskable("this answer was given to another question than the one it carries")
         query.facts(self._sample.schema, self._sample.rows)
-        return self._one(Ask(query, record.facts, None, by, parent=answer.index))
+        return self._one(Ask(query, record.facts, None, _checked_name(by), parent=entry.index))
 
     def quote(
         self, question: Query | str, guess: SupportsFloat | None = None, *, guess_se: float | None = None
     ) -> Quote:
         """What a question would cost and how wide its answer would be, without asking it."""
         ask = self._prepare(question, guess, guess_se)
-        told = self._desk.transcript.answered(ask.query.fingerprint)
-        if told is not None:
-            width = self._desk.answer(told).width
-            return Quote(told, width, width, 0.0, 0.0, None, True)
-        offer = self._desk.transcript.offer(ask.facts, self._desk.guessed(ask).guess, None)
+        with self._desk.released() as transcript:
+            told = transcript.answered(ask.query.fingerprint)
+            if told is not None:
+                width = self._desk.answer(told).width
+                return Quote(told, width, width, 0.0, 0.0, None, True)
+            offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None)
         mechanism, likely = self.mechanism, self.mechanism.likely(offer)
         width, widest = mechanism.publish_width(offer, likely), mechanism.widest(offer)
         cost, surprise = mechanism.prices(offer)
@@ -193,10 +213,11 @@ class Holdout:
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
-        self._metric(
-            metric, Recorded({"method": "predict"}), None, options
-        )  # refuses f1 now, not after hours of fitting
-        return Scorer(self, metric, options)
+        # Refuses f1 now, not after hours of fitting.
+        self._metric(metric, Recorded({"method": "predict"}), None, options)
+        if self._sample.schema.target is None:
+            raise Unaskable(f"{metric} needs labels, and this holdout was sealed without: give y=")
+        return Scorer(self, metric, self._options(metric, options))
 
     def fold_guess(
         self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
@@ -250,8 +271,8 @@ class Holdout:
     @property
     def head(self) -> str:
         """The hash of the last entry: note it somewhere, and a cut-off ledger will be found out."""
-        self._desk.refresh()
-        return self._desk.transcript.head
+        with self._desk.released() as transcript:
+            return transcript.head
 
     @property
     def read_only(self) -> bool:
@@ -261,36 +282,23 @@ class Holdout:
     @property
     def meter(self) -> Meter:
         """What has been asked and spent, and how wide the next answer would be."""
-        self._desk.refresh()
-        state, mechanism = self._desk.transcript.state, self.mechanism
-        try:
-            offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-            width = mechanism.publish_width(offer, mechanism.likely(offer))
-        except Exhausted:
-            width = None
-        return Meter(
-            asked=state.asked,
-            surprises=state.surprises,
-            refused=self._desk.refused,
-            currency=mechanism.currency,
-            spent=mechanism.spent(state),
-            planned=state.planned,
-            next_width=width,
-        )
+        with self._desk.released() as transcript:
+            return Meter.of(transcript, self._desk.refused)
 
     @property
     def answers(self) -> Any:
         """Every answer so far, as a frame of the kind the rows came in."""
-        self._desk.refresh()
-        rows = [self._desk.answer(index).row() for index in range(1, len(self._desk.transcript.entries))]
+        with self._desk.released() as transcript:
+            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.entries))]
         columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
         return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
         """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
-        entries = self._desk.store.read(self._desk.transcript.first.holdout)
+        with self._desk.released() as transcript:
+            entries, head = self._desk.store.read(self.id), transcript.head
         if card is None:
-            verify(entries, public=self._desk.transcript.terms.public)
+            verify(entries, public=self.terms.public, head=head)
             replay(entries)
             return
         certificate = card if isinstance(card, Certificate) else Certificate.load(Path(card))
@@ -335,16 +343,27 @@ class Holdout:
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         facts = query.facts(self._sample.schema, self._sample.rows)
+        try:
+            query.fingerprint  # noqa: B018  (made here, so that what has none is refused before rows are read)
+        except (TypeError, ValueError) as why:
+            raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
         if value is not None:
             guess: Guess | None = given_guess(facts, value, error, discordance)
+        elif error is not None:
+            raise Unaskable("guess_se says how sure a guess is: give guess= too")
         else:
             guess = None if self._train is None else train_guess(query, self._train)
-        return Ask(query, facts, guess, by, again)
+        return Ask(query, facts, guess, _checked_name(by), again)
 
     def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
-        if metric == "balanced_accuracy" and not {"weights", "shares"} & set(options) and self._train is not None:
-            options = {**options, "shares": self._train.class_shares()}
-        return metric_query(metric, predictions if name is None else Named(predictions, name), **options)
+        return metric_query(
+            metric, predictions if name is None else Named(predictions, name), **self._options(metric, options)
+        )
+
+    def _options(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
+        """What the metric needs and ``train`` can tell."""
+        wanted = metric_name(metric) == "balanced_accuracy" and not {"weights", "shares"} & set(options)
+        return {**options, "shares": self._train.class_shares()} if wanted and self._train is not None else options
 
     def _one(self, ask: Ask) -> Answer:
         (answer,) = self._desk.enter([ask])
@@ -353,10 +372,18 @@ class Holdout:
         return answer
 
 
-def _check_numbers(asks: int | None, confidence: float, max_width: float | None) -> None:
-    if asks is not None and (isinstance(asks, bool) or not isinstance(asks, int) or asks < 1):
+def _checked_name(by: str | None) -> str | None:
+    """Who asks, as it is entered: checked first, because what the ledger cannot hold must not reach the rows."""
+    if by is None or (isinstance(by, str) and by == by.encode(errors="ignore").decode()):
+        return by
+    raise Unaskable(f"by= is the asker's name, as text, not {by!r:.80}")
+
+
+def _check_numbers(asks: int | None, confidence: float, max_width: float | None) -> int | None:
+    if asks is not None and (isinstance(asks, bool) or not isinstance(asks, Integral) or asks < 1):
         raise ValueError(f"asks is a whole number of at least 1 (or None for no plan), not {asks!r}")
     if not (isinstance(confidence, float) and 0 < confidence < 1):
         raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {confidence!r}")
     if max_width is not None and not 0 < max_width < float("inf"):
         raise ValueError(f"max_width is a finite half-width above 0, not {max_width!r}")
+    return None if asks is None else int(asks)

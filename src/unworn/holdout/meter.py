@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unworn.errors import Exhausted
+from unworn.mechanisms import Guess
+from unworn.mechanisms.transcript import Transcript
+from unworn.queries.query import Facts
+
 
 @dataclass(frozen=True)
 class Meter:
@@ -21,6 +26,18 @@ class Meter:
     spent: float
     planned: int | None
     next_width: float | None
+
+    @classmethod
+    def of(cls, transcript: Transcript, refused: int = 0) -> Meter:
+        """Read a transcript's meter; refusals are free and not entered, so only the holdout itself knows them."""
+        state, mechanism = transcript.state, transcript.mechanism
+        try:
+            offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
+            width = mechanism.publish_width(offer, mechanism.likely(offer))
+        except Exhausted:
+            width = None
+        spent = mechanism.spent(state)
+        return cls(state.asked, state.surprises, refused, mechanism.currency, spent, state.planned, width)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

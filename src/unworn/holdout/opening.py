@@ -8,11 +8,13 @@ fresh ledger for old rows would be a second budget for the same sample.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
-from unworn.errors import Mismatch
+from unworn.errors import Conflict, Mismatch
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.transcript import Terms, Transcript
@@ -32,27 +34,27 @@ class Wanted:
 
 def open_rows(sample: Sample, store: Store, wanted: Wanted) -> tuple[Transcript, Key | None]:
     """The transcript of these rows and their key; without a key the holdout can only be read."""
-    found = _find(sample, store, wanted)
-    if found is None:
-        _seal(sample, store, wanted)
-        # Another process may have sealed the same rows meanwhile: the first in the store is the one.
-        found = _find(sample, store, wanted)
-    if found is None:
-        raise Mismatch("the rows were sealed, but the store does not give them back")
+    while True:
+        holdouts = store.holdouts()
+        found = _find(sample, holdouts, store, wanted)
+        if found is not None:
+            break
+        # Another process may have sealed the same rows meanwhile: then this is refused, and they are found.
+        with suppress(Conflict):
+            _seal(sample, holdouts, store, wanted)
     first, key = found
     entries = store.read(first.holdout)
     verify(entries, public=None if key is None else key.public, signatures="last")
-    transcript = Transcript(first)
-    for entry in entries[1:]:
-        transcript.extend(entry)
-    return transcript, key
+    return Transcript.of(entries), key
 
 
-def _find(sample: Sample, store: Store, wanted: Wanted) -> tuple[Entry, Key | None] | None:
+def _find(
+    sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted
+) -> tuple[Entry, Key | None] | None:
     keyless: list[Terms] = []
-    for first in store.holdouts().values():
+    for first in holdouts.values():
         terms, key = Terms.from_body(first.body), store.key(first.holdout)
-        if key is None:
+        if key is None or key.public != terms.public:  # another key recognises no rows, and must not reseal them
             if wanted.name == terms.name and sample.size == terms.size:
                 _check_terms(terms, sample, wanted)
                 return first, None
@@ -62,11 +64,11 @@ def _find(sample: Sample, store: Store, wanted: Wanted) -> tuple[Entry, Key | No
             if digests(sample, rows_secret(key)).grouping != terms.grouping:
                 raise Mismatch(f"these rows were sealed as {terms.name!r} in other groups: open them with those groups")
             return first, key
-        elif wanted.name == terms.name:
-            raise Mismatch(
-                f"the name {wanted.name!r} belongs to other rows in this ledger.\n"
-                "  Choose another name=, or open the rows it was sealed with."
-            )
+    if wanted.name in _names(holdouts):
+        raise Mismatch(
+            f"the name {wanted.name!r} belongs to other rows in this ledger.\n"
+            "  Choose another name=, or open the rows it was sealed with."
+        )
     for terms in keyless:
         if terms.size == sample.size:
             raise Mismatch(
@@ -123,13 +125,13 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
         )
 
 
-def _seal(sample: Sample, store: Store, wanted: Wanted) -> None:
+def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> None:
     from importlib.metadata import version
 
-    key = Key.new()
+    key: Key = getattr(store, "new_key", Key.new)()  # the lab's store makes keys from a seed
     told = digests(sample, rows_secret(key))
     terms = Terms(
-        name=wanted.name or (sample.path.stem if sample.path is not None else "holdout"),
+        name=wanted.name or _free_name("holdout" if sample.path is None else sample.path.stem, _names(holdouts)),
         size=sample.size,
         rows=sample.rows,
         schema=sample.schema,
@@ -144,7 +146,17 @@ def _seal(sample: Sample, store: Store, wanted: Wanted) -> None:
         version=version("unworn"),
     )
     wanted.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
-    store.create(Entry.seal(secrets.token_hex(16), 0, GENESIS, terms.to_body(), key), key)
+    store.create(Entry.seal(secrets.token_hex(16), 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
+
+
+def _names(holdouts: Mapping[str, Entry]) -> set[str]:
+    return {first.body["name"] for first in holdouts.values()}
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """A name nobody in this store has: people, people-2, people-3, …"""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(free for free in chain([name], numbered) if free not in taken)
 
 
 def rows_secret(key: Key) -> bytes:

@@ -8,7 +8,9 @@ ledger, and no pickle ever holds a row or the key.
 from __future__ import annotations
 
 import os
+import secrets
 import weakref
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from unworn.errors import Mismatch
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
     from unworn.holdout.remote import RemoteHoldout, Server
 
 _live: weakref.WeakValueDictionary[str, Holdout] = weakref.WeakValueDictionary()
-_redeemed: dict[tuple[int, str], Any] = {}
+"""The holdouts of this process by their tickets' numbers: the same rows may be open twice, with other max_width."""
+_redeemed: OrderedDict[tuple[int, str, Any], Any] = OrderedDict()
 """What this process got for a ticket: a search unpickles one a task, and must not open the rows each time."""
+_KEPT = 4
+"""Workers outlive a search, and should not keep the rows of every holdout they ever served."""
 
 
 class Ticket:
@@ -29,7 +34,8 @@ class Ticket:
         self._holdout = weakref.ref(holdout)
         self._server: Server | None = None
         self._reopen = _reopening(holdout, train, opening)
-        _live[holdout.id] = holdout
+        self._number = secrets.token_hex(8)
+        _live[self._number] = holdout
 
     def reduce(self) -> tuple[Any, ...]:
         """What ``__reduce__`` returns."""
@@ -37,12 +43,12 @@ class Ticket:
         if holdout is None:
             raise ReferenceError("the holdout is gone")
         if self._reopen is not None:
-            return redeem, (holdout.id, os.getpid(), self._reopen, None)
+            return redeem, (holdout.id, self._number, os.getpid(), self._reopen, None)
         if self._server is None:
             from unworn.holdout.remote import Server
 
             self._server = Server(holdout)
-        return redeem, (holdout.id, os.getpid(), None, self._server.address)
+        return redeem, (holdout.id, self._number, os.getpid(), None, self._server.address)
 
     def close(self) -> None:
         """Stop listening to workers."""
@@ -51,14 +57,19 @@ class Ticket:
             self._server = None
 
 
-def redeem(holdout: str, owner: int, reopen: dict[str, Any] | None, address: Any) -> Holdout | RemoteHoldout:
+def redeem(
+    holdout: str, number: str, owner: int, reopen: dict[str, Any] | None, address: Any
+) -> Holdout | RemoteHoldout:
     """Give the same holdout back: itself in its own process, opened again or by connection in another."""
-    live = _live.get(holdout)
+    live = _live.get(number)
     if live is not None and owner == os.getpid():
         return live
-    known = _redeemed.get((os.getpid(), holdout))
+    place = (os.getpid(), number, address)
+    known = _redeemed.get(place)
     if known is None:
-        known = _redeemed[os.getpid(), holdout] = _reopened(holdout, reopen) if reopen else _connected(address)
+        known = _redeemed[place] = _reopened(holdout, reopen) if reopen else _connected(address)
+        while len(_redeemed) > _KEPT:
+            _redeemed.popitem(last=False)
     return known
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from unworn.errors import Conflict, LedgerError
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.keys import Key
-from unworn.ledger.store import Ticket, check_run, check_terms, refusal
+from unworn.ledger.store import Ticket, check_run, check_terms, newcomers, refusal
 
 
 class MemoryStore:
@@ -31,7 +31,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._chains: dict[str, list[Entry]] = {}
         self._keys: dict[str, Key] = {}
-        self._lock = threading.Lock()
+        self._lock, self._sealing = threading.Lock(), threading.Lock()
         self._pid = os.getpid()
 
     def holdouts(self) -> dict[str, Entry]:
@@ -40,11 +40,14 @@ class MemoryStore:
     def read(self, holdout: str, start: int = 0) -> list[Entry]:
         return self._chains.get(holdout, [])[max(start, 0) :]
 
-    def create(self, terms: Entry, key: Key) -> None:
+    def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
         if terms.holdout not in self._chains:
             self.keep_key(terms.holdout, key)
-        self.append([terms], expect=GENESIS)
+        with self._sealing:
+            if error := newcomers(among, list(self._chains)):
+                raise error
+            self.append([terms], expect=GENESIS)
 
     def key(self, holdout: str) -> Key | None:
         return self._keys.get(holdout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,13 @@ from unworn.ledger.group import GroupCommit
 from unworn.ledger.keyfiles import KeyFiles
 from unworn.ledger.keys import Key
 from unworn.ledger.sqlitefile import abandon, explain, identity, open_file, roll_back
-from unworn.ledger.store import Ticket, check_terms, refusal
+from unworn.ledger.store import Ticket, check_terms, newcomers, refusal
 
 _COLUMNS = "holdout, idx, previous, body, hash, signature"
 _HEAD = "SELECT idx, hash FROM entries WHERE holdout = ? ORDER BY idx DESC LIMIT 1"
 _READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? ORDER BY idx"
 _TERMS = f"SELECT {_COLUMNS} FROM entries WHERE idx = 0"
+_HOLDOUTS = "SELECT holdout FROM entries WHERE idx = 0"
 _CHUNK = 32
 
 
@@ -63,11 +64,28 @@ class SQLiteStore(GroupCommit):
     def read(self, holdout: str, start: int = 0) -> list[Entry]:
         return self._select(_READ, holdout, start)
 
-    def create(self, terms: Entry, key: Key) -> None:
+    def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
         if not self._select(_READ + " LIMIT 1", terms.holdout, 0):
             self._keys.write(terms.holdout, key)
-        self.append([terms], expect=GENESIS)
+        if among is None:
+            self.append([terms], expect=GENESIS)
+            return
+        with self._mine():
+            connection = None
+            try:
+                connection = self._connect()
+                self._check_file()
+                connection.execute("BEGIN IMMEDIATE")
+                error = newcomers(among, [holdout for (holdout,) in connection.execute(_HOLDOUTS)])
+                if error is not None:
+                    raise error
+                _insert(connection, [terms])
+                connection.execute("COMMIT")
+            except (sqlite3.Error, LedgerError) as error:
+                raise explain(error, self.path, "write") from None
+            finally:
+                roll_back(connection)
 
     def key(self, holdout: str) -> Key | None:
         return self._keys.read(holdout)

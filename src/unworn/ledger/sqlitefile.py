@@ -85,13 +85,14 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    # In one statement, and so of one moment: another process may be making the schema just now.
+    found = connection.execute("SELECT user_version, name FROM pragma_user_version LEFT JOIN sqlite_master").fetchall()
+    version, names = int(found[0][0]), {name for _, name in found if name is not None}
     if version > _VERSION:
         raise LedgerError(
             f"the ledger {path} has format {version}, this unworn reads up to {_VERSION}: upgrade it",
             version=version,
         )
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if (version == 0 and names) or (version != 0 and not names >= {"entries", "only_next"}):
         raise LedgerError(f"{path} is a SQLite file, but not a whole ledger: choose another name")
     return version

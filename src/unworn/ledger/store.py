@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from unworn.errors import Conflict, LedgerError, Mismatch
@@ -69,10 +69,12 @@ class Store(Protocol):
     def read(self, holdout: str, start: int = 0) -> list[Entry]:
         """The durable entries from index ``start``, in order; none for an unknown holdout."""
 
-    def create(self, terms: Entry, key: Key) -> None:
+    def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         """Keep the key, then entry 0, both durably; ``Conflict`` if the holdout exists.
 
-        In this order a crash leaves a key without a holdout, never a holdout nobody can ask.
+        With ``among``, also ``Conflict`` if other holdouts than these are here by now: whoever seals rows because
+        none of these has them must not be the second to do so. In this order a crash leaves a key without a
+        holdout, never a holdout nobody can ask.
         """
 
     def key(self, holdout: str) -> Key | None:
@@ -115,6 +117,13 @@ def check_terms(terms: Entry, key: Key) -> None:
     if terms.index != 0 or terms.previous != GENESIS:
         raise LedgerError(f"a holdout starts with entry 0, not with entry {terms.index}", index=terms.index)
     check_public(terms, key)
+
+
+def newcomers(among: Collection[str] | None, known: Iterable[str]) -> Conflict | None:
+    """Why terms made for want of a holdout may not be entered: one has come meanwhile, and may be it."""
+    if among is None or set(known) <= set(among):
+        return None
+    return Conflict("another holdout was sealed here meanwhile: look again whether it has these rows")
 
 
 def check_public(terms: Entry, key: Key) -> None:

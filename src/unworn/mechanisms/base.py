@@ -155,6 +155,10 @@ class Mechanism(ABC):
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         """Read the rows: the only step that does."""
 
+    @abstractmethod
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        """What releasing a symbol is entered as. Pure, so that a replay finds an event that was entered too cheaply."""
+
     def publish(self, offer: Offer, symbol: Symbol) -> Published:
         """The interval that holds for every row set that could have produced this symbol.
 

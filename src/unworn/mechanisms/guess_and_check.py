@@ -122,7 +122,10 @@ class GuessAndCheck(Mechanism):
             symbol = self._symbol(offer, query, rows)
         except Raised:
             symbol = RAISED
-        return Reply(symbol, Described(*self.cost(offer, symbol)))
+        return Reply(symbol, self.event(offer, symbol))
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        return Described(*self.cost(offer, symbol))
 
     def cost(self, offer: Offer, symbol: Symbol) -> tuple[bool, float]:
         """Whether a symbol is a surprise, and the length of its code word in nats.

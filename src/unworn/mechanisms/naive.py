@@ -42,7 +42,11 @@ class Naive(Mechanism):
         return Offer(state.index(position), state.rows, *kind, state.log_beta)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        return Reply(exact_value(offer, query, rows), Shown())
+        symbol = exact_value(offer, query, rows)
+        return Reply(symbol, self.event(offer, symbol))
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        return Shown()
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         value, spread = spread_of(offer, symbol)

@@ -25,26 +25,30 @@ class Record:
     label: str
     fingerprint: str
     family: str | None
-    facts: Facts
     guess: Guess | None
     offer: Offer
     symbol: Symbol
     event: Event
     published: Published
-    at: str
+    at: float
     by: str | None = None
     parent: int | None = None
     batch: tuple[int, int] = (0, 1)
 
+    @property
+    def facts(self) -> Facts:
+        """What was public about the question."""
+        offer = self.offer
+        return Facts(offer.kind, offer.low, offer.high, offer.zero_one, offer.runs_code)
+
     def to_body(self) -> dict[str, Any]:
-        facts, published = self.facts, self.published
+        published = self.published
         return {
             "type": "ask",
             "question": self.question,
             "label": self.label,
             "fingerprint": self.fingerprint,
             "family": self.family,
-            "facts": [facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code],
             "guess": None if self.guess is None else self.guess.to_json(),
             "offer": self.offer.to_json(),
             "symbol": self.symbol,
@@ -64,7 +68,6 @@ class Record:
                 label=body["label"],
                 fingerprint=body["fingerprint"],
                 family=body["family"],
-                facts=Facts(*body["facts"]),
                 guess=None if body["guess"] is None else Guess(*body["guess"]),
                 offer=Offer.from_json(body["offer"]),
                 symbol=body["symbol"],
@@ -78,9 +81,14 @@ class Record:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise Tampered("an entry of the ledger does not have the form of an ask") from error
 
-    def matches(self, offer: Offer, published: Published) -> bool:
+    def matches(self, offer: Offer, event: Event, published: Published) -> bool:
         """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
-        return _close(self.offer.to_json(), offer.to_json()) and _close(astuple(self.published), astuple(published))
+        return (
+            _close(self.offer.to_json(), offer.to_json())
+            and type(self.event) is type(event)
+            and _close(astuple(self.event), astuple(event))
+            and _close(astuple(self.published), astuple(published))
+        )
 
 
 def _close(told: Any, replayed: Any) -> bool:

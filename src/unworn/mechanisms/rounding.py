@@ -60,8 +60,11 @@ class Rounding(Mechanism):
         symbol = exact_value(offer, query, rows)
         if symbol != RAISED:
             symbol = locate(offer, spread_of(offer, symbol)[0])
+        return Reply(symbol, self.event(offer, symbol))
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
         # One more word than cells when user code may fail.
-        return Reply(symbol, Described(False, math.log(offer.cells + offer.runs_code)))
+        return Described(False, math.log(offer.cells + offer.runs_code))
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         cell = edges(offer, int(symbol))  # type: ignore[arg-type]
@@ -70,6 +73,10 @@ class Rounding(Mechanism):
 
     def likely(self, offer: Offer) -> Symbol:
         return locate(offer, (offer.low + offer.high) / 2)
+
+    def widest(self, offer: Offer) -> float:
+        # Not always the middle one: of few rows, a cell beside it may hold one count more.
+        return max(self.publish_width(offer, symbol) for symbol in range(offer.cells))
 
     def _position_nats(self, index: int, planned: int | None) -> float:
         """With a plan every node of the tree gets the same weight; without, depths share as anywhere else."""

@@ -77,8 +77,12 @@ class SampleSplitting(Mechanism):
         return Offer(index, state.rows // parts, *kind, level, part=(part, parts))
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        symbol = exact_value(offer, query, rows)
+        return Reply(symbol, self.event(offer, symbol))
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
         part = offer.part[0] if offer.part else 0
-        return Reply(exact_value(offer, query, rows), Looked(part, part))
+        return Looked(part, part)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         value, spread = spread_of(offer, symbol)

@@ -6,6 +6,7 @@ that another writer overtook never happened.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,6 +99,14 @@ class Transcript:
         self.entries = [self.first]
         self._states = [self.mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)]
 
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> Transcript:
+        """Fold a whole chain."""
+        transcript = cls(entries[0])
+        for entry in entries[1:]:
+            transcript.extend(entry)
+        return transcript
+
     @property
     def mechanism(self) -> Mechanism:
         return self.terms.mechanism
@@ -174,11 +183,12 @@ class Transcript:
         """Replay every ask: the level, the cell and the interval must be the ones that were recorded."""
         for index, record in enumerate(self.records, start=1):
             position, size = record.batch
-            if position and self.record(index - 1).batch != (position - 1, size):
+            if not 0 <= position < size or (position and self.record(index - 1).batch != (position - 1, size)):
                 raise Tampered(f"entry {index} claims a place in a batch that is not there", index=index)
             before = self._states[index - 1 - position]
             offer = self._offer(before, record.facts, record.guess, record.parent, position)
-            if not record.matches(offer, self.mechanism.publish(offer, record.symbol)):
+            event, published = self.mechanism.event(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
+            if not record.matches(offer, event, published):
                 raise Tampered(
                     f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index
                 )

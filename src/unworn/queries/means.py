@@ -115,7 +115,8 @@ class Mean(_Asked):
         if found.nullable:
             raise Unaskable(
                 f"{brief(self.of)} may be missing (a nullable column, or a division by what may be 0): "
-                "average it with .fill(value), or declare the column without missing values in schema="
+                "average it with .fill(value) (in SQL: coalesce(column, value)), or declare the column without missing "
+                "values in schema="
             )
         return Facts("unit", self.low, self.high)
 

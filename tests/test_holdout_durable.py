@@ -1,0 +1,334 @@
+"""Charge before answering: nothing leaves before its entry is durable, whoever else is writing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unworn import Holdout, col, share
+from unworn.errors import Conflict, LedgerError, Tampered
+from unworn.ledger import Entry, Key, MemoryStore, SQLiteStore, Ticket, verify
+
+X = {"x": np.random.default_rng(0).normal(size=1_000)}
+
+
+def above(cut: float) -> Any:
+    return share(col("x") > cut)
+
+
+class Wrapped:
+    """A store around another one, whose tickets a test may spoil, delay or overtake."""
+
+    url: str | None = None
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.before_wait: Callable[[], None] = lambda: None
+        self.refuse_with: LedgerError | None = None
+
+    def enqueue(self, entries: Sequence[Entry], expect: str) -> Any:
+        if self.refuse_with is not None and entries[0].index > 0:
+            ticket = Ticket(entries, expect, lambda ticket: None)
+            ticket.refuse(self.refuse_with)
+            return ticket
+        return Delayed(self, entries, expect)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def holdouts(self) -> dict[str, Entry]:
+        return self.inner.holdouts()  # type: ignore[no-any-return]
+
+    def read(self, holdout: str, start: int = 0) -> list[Entry]:
+        return self.inner.read(holdout, start)  # type: ignore[no-any-return]
+
+    def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
+        self.inner.create(terms, key, among)
+
+    def key(self, holdout: str) -> Key | None:
+        return self.inner.key(holdout)  # type: ignore[no-any-return]
+
+    def keep_key(self, holdout: str, key: Key) -> None:
+        self.inner.keep_key(holdout, key)
+
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        self.enqueue(entries, expect).wait()
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class Delayed:
+    """A ticket whose entries reach the store only when somebody waits for them."""
+
+    def __init__(self, store: Wrapped, entries: Sequence[Entry], expect: str) -> None:
+        self.store, self.entries, self.expect = store, tuple(entries), expect
+        self.lock, self.outcome = threading.Lock(), None
+
+    def wait(self) -> None:
+        with self.lock:
+            if self.outcome is None:
+                self.store.before_wait()
+                self.outcome = self.store.inner.enqueue(self.entries, self.expect)
+        self.outcome.wait()
+
+
+def test_a_failed_write_answers_nothing_and_charges_nothing() -> None:
+    store = Wrapped(MemoryStore())
+    holdout = Holdout(X, ledger=store)
+    first = holdout.ask(above(0), 0.5)
+    before = holdout.meter
+    store.refuse_with = LedgerError("the disk is full. Nothing was charged.")
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="disk is full"):
+            holdout.ask(above(0.5), 0.3)
+        with pytest.raises(LedgerError, match="disk is full"):
+            holdout.ask_many([above(0.6), above(0.7)])
+    assert holdout.meter == before
+    assert len(holdout.answers) == 1
+    assert holdout.ask(above(0)) == first
+    store.refuse_with = None
+    assert holdout.ask(above(0.5), 0.3).index == 2
+    holdout.verify()
+
+
+def test_another_writer_is_taken_in_and_the_ask_goes_on() -> None:
+    inner = MemoryStore()
+    store = Wrapped(inner)
+    holdout, other = Holdout(X, ledger=store), Holdout(X, ledger=inner)
+    overtaken = iter([lambda: other.ask(above(0), 0.5), lambda: other.ask_many([above(0.1), above(0.2)])])
+    store.before_wait = lambda: next(overtaken, lambda: None)() and None  # type: ignore[func-returns-value]
+    answer = holdout.ask(above(0.5), 0.3)
+    assert answer.index == 4
+    assert answer.certificate.record.offer.index == 4  # priced where it ended up, not where it was first tried
+    assert other.meter == holdout.meter
+    assert holdout.meter.asked == 4
+    holdout.verify()
+
+
+def test_overtaken_by_its_own_question() -> None:
+    inner = MemoryStore()
+    store = Wrapped(inner)
+    holdout, other = Holdout(X, ledger=store), Holdout(X, ledger=inner)
+    overtaken = iter([lambda: other.ask(above(0.5), 0.31)])
+    store.before_wait = lambda: next(overtaken, lambda: None)() and None  # type: ignore[func-returns-value]
+    assert holdout.ask(above(0.5), 0.3).certificate.record.guess.value == 0.31  # type: ignore[union-attr]
+    assert holdout.meter.asked == 1
+
+
+def test_a_model_runs_once_however_often_it_is_overtaken() -> None:
+    inner = MemoryStore()
+    store = Wrapped(inner)
+    rows = X["x"].reshape(-1, 1), (X["x"] > 0).astype(int)
+    holdout, other = Holdout(*rows, ledger=store), Holdout(*rows, ledger=inner)
+    runs = []
+
+    class Counting:
+        def predict(self, features: Any) -> Any:
+            runs.append(1)
+            return np.ones(len(features), dtype=int)
+
+    cuts = iter([0.1, 0.2, 0.3])
+
+    def overtake() -> None:
+        cut = next(cuts, None)
+        if cut is not None:
+            other.ask(share(col("x0") > cut), 0.4)
+
+    store.before_wait = overtake
+    assert holdout.score(Counting(), 0.5, name="ones").index == 4
+    assert len(runs) == 1
+
+
+def test_a_repeat_waits_for_the_first_to_be_durable() -> None:
+    store = Wrapped(MemoryStore())
+    holdout = Holdout(X, ledger=store)
+    at_disk, go_on, order = threading.Event(), threading.Event(), []
+
+    def slow() -> None:
+        at_disk.set()
+        assert go_on.wait(20)
+        order.append("durable")
+
+    store.before_wait = slow
+
+    def ask(name: str) -> None:
+        holdout.ask(above(0), 0.5)
+        order.append(name)
+
+    first = threading.Thread(target=ask, args=("first",))
+    first.start()
+    assert at_disk.wait(20)
+    second = threading.Thread(target=ask, args=("second",))
+    second.start()
+    second.join(0.2)
+    assert second.is_alive()  # the entry is queued, not durable: the repeat must not answer yet
+    assert order == []
+    # Nor is anything else shown of it.
+    assert len(holdout.answers) == 0
+    assert holdout.meter.asked == 0
+    assert not holdout.quote(above(0)).repeat
+    go_on.set()
+    first.join(20)
+    second.join(20)
+    assert order[0] == "durable"
+    assert sorted(order[1:]) == ["first", "second"]
+    assert holdout.meter.asked == 1
+    holdout.verify()
+
+
+def test_eight_threads(tmp_path: Path) -> None:
+    holdout = Holdout(X, ledger=tmp_path / "ledger.db")
+    answers: list[dict[float, Any]] = [{} for _ in range(8)]
+
+    def work(number: int) -> None:
+        rng = np.random.default_rng(number)
+        for cut in rng.permutation(40)[:30] / 10:
+            answers[number][float(cut)] = holdout.ask(above(float(cut)), 0.5)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asked = set().union(*answers)
+    assert holdout.meter.asked == len(asked)
+    for cut in asked:
+        assert len({answer[cut].index for answer in answers if cut in answer}) == 1
+    holdout.verify()
+    holdout.close()
+
+
+WORKER = """
+import sys
+import numpy as np
+from unworn import Holdout, col, share
+path, ledger, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+holdout = Holdout(path, ledger=ledger)
+sys.stdin.readline()
+for step in range(25):
+    cut = step if step % 5 == 0 else 100 * (number + 1) + step  # every fifth question is everybody's
+    answer = holdout.ask(share(col("x") > cut / 50), 0.5)
+    print(cut, answer.index, answer.certificate.head, flush=True)
+holdout.close()
+"""
+
+
+def test_three_processes(tmp_path: Path) -> None:
+    import polars as pl
+
+    pl.DataFrame(X).write_parquet(tmp_path / "rows.parquet")
+    where = [str(tmp_path / "rows.parquet"), str(tmp_path / "ledger.db")]
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, *where, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    lines = [worker.communicate("go\n", timeout=120)[0].splitlines() for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0, 0]
+    holdout = Holdout(where[0], ledger=where[1])
+    entries = holdout._desk.store.read(holdout.id)
+    assert holdout.meter.asked == 3 * 20 + 5 == len(entries) - 1
+    told = {tuple(line.split()) for each in lines for line in each}
+    assert len(told) == 65  # the questions everybody asked have one answer
+    assert all(entries[int(index)].hash == head for _, index, head in told)
+    assert len({entry.body["fingerprint"] for entry in entries[1:]}) == 65
+    verify(entries)
+    holdout.verify()
+    holdout.close()
+
+
+def test_spawned_workers_by_pickle(tmp_path: Path) -> None:
+    """Rows in memory: the pickle is a ticket, and the workers' asks are in the parent's ledger."""
+    holdout = Holdout(X, ledger=tmp_path / "ledger.db")
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        indices = pool.starmap(ask_remotely, [(holdout, cut / 10) for cut in range(6)])
+    assert sorted(indices) == [1, 2, 3, 4, 5, 6]
+    holdout.verify()
+    holdout.close()
+
+
+def ask_remotely(holdout: Any, cut: float) -> int:
+    return int(holdout.ask(above(cut), 0.5).index)
+
+
+def test_a_cut_off_ledger_is_found_while_open(tmp_path: Path) -> None:
+    holdout = Holdout(X, ledger=tmp_path / "ledger.db")
+    for cut in (0.0, 0.5, 1.0):
+        holdout.ask(above(cut), 0.3)
+    raw = sqlite3.connect(tmp_path / "ledger.db")
+    raw.execute("DROP TRIGGER no_delete")
+    raw.execute("DELETE FROM entries WHERE idx = 3")
+    raw.commit()
+    raw.close()
+    with pytest.raises(Tampered, match="entry 3"):
+        holdout.verify()
+    with pytest.raises(Tampered, match="cut off"):
+        holdout.ask(above(2.0), 0.1)
+    with pytest.raises(Tampered):
+        _ = holdout.meter
+    holdout.close()
+
+
+def test_a_conflict_without_end_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Wrapped(MemoryStore())
+    holdout = Holdout(X, ledger=store)
+    monkeypatch.setattr("unworn.holdout.desk._TRIES", 5)
+    store.refuse_with = Conflict("the ledger has moved on")
+    with pytest.raises(LedgerError, match="5 times; nothing was charged"):
+        holdout.ask(above(0), 0.5)
+    store.refuse_with = None
+    assert holdout.ask(above(0), 0.5).index == 1
+
+
+def test_an_interrupt_in_user_code_is_charged_and_goes_on() -> None:
+    from unworn import function
+
+    holdout = Holdout(X)
+
+    def interrupted(columns: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        holdout.ask(function(interrupted, range=(0, 1), name="long"))
+    assert holdout.meter.asked == 1
+    assert holdout.meter.surprises == 1
+    assert holdout.ask(above(0), 0.5).index == 2
+    holdout.verify()
+
+
+def test_an_interrupt_between_queue_and_fold_heals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queued, then interrupted before the transcript knew: the charge stays, the next ask finds it."""
+    holdout = Holdout(X, ledger=tmp_path / "ledger.db")
+    transcript = holdout._desk.transcript
+    with monkeypatch.context() as patch:
+        patch.setattr(transcript, "extend", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            holdout.ask(above(0), 0.5)
+    assert holdout.ask(above(1), 0.2).index == 2
+    assert holdout.ask(above(0)).index == 1
+    holdout.verify()
+    holdout.close()
+
+
+def test_the_store_is_let_go_when_opening_fails(tmp_path: Path) -> None:
+    Holdout(X, ledger=tmp_path / "ledger.db").close()
+    own = SQLiteStore(tmp_path / "ledger.db")
+    for ledger in (tmp_path / "ledger.db", own):
+        with pytest.raises(Exception, match="confidence"):
+            Holdout(X, ledger=ledger, confidence=0.9)
+    assert own.holdouts()  # the caller's own store stays open
+    own.close()
