@@ -15,7 +15,7 @@ import pytest
 
 from unworn import Holdout, accuracy, col, compare, function, mean, mse, share
 from unworn.errors import Exhausted, LedgerError, Refused, Tampered, Unaskable
-from unworn.ledger import SQLiteStore
+from unworn.ledger.sqlite import SQLiteStore
 from unworn.queries import parse
 
 ROWS = 500

@@ -19,7 +19,8 @@ import pytest
 
 from tests.ledger.crash import run_and_kill
 from unworn import Holdout, col, share
-from unworn.ledger import Entry, SQLiteStore, verify
+from unworn.ledger import Entry, verify
+from unworn.ledger.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 

@@ -16,7 +16,8 @@ import pytest
 
 from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
-from unworn.ledger import Entry, Key, MemoryStore, SQLiteStore, Ticket, verify
+from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
+from unworn.ledger.sqlite import SQLiteStore
 
 X = {"x": np.random.default_rng(0).normal(size=1_000)}
 
@@ -173,15 +174,18 @@ def test_a_repeat_waits_for_the_first_to_be_durable() -> None:
     second.join(0.2)
     assert second.is_alive()  # the entry is queued, not durable: the repeat must not answer yet
     assert order == []
-    # Nor is anything else shown of it.
-    assert len(holdout.answers) == 0
-    assert holdout.meter.asked == 0
-    assert not holdout.quote(above(0)).repeat
+    # Nor is anything else shown of it: whoever looks waits too.
+    looks = [lambda: holdout.answers, lambda: holdout.meter, lambda: holdout.head, lambda: holdout.quote(above(0))]
+    lookers = [threading.Thread(target=lambda look=look: (look(), order.append("looked"))) for look in looks]
+    for looker in lookers:
+        looker.start()
+    lookers[0].join(0.1)
+    assert all(looker.is_alive() for looker in lookers)
     go_on.set()
-    first.join(20)
-    second.join(20)
+    for thread in (first, second, *lookers):
+        thread.join(20)
     assert order[0] == "durable"
-    assert sorted(order[1:]) == ["first", "second"]
+    assert sorted(order[1:]) == ["first", *["looked"] * 4, "second"]
     assert holdout.meter.asked == 1
     holdout.verify()
 

@@ -15,7 +15,8 @@ import pytest
 
 from unworn import Holdout, col, share
 from unworn.errors import LedgerError, Mismatch, ReadOnly
-from unworn.ledger import Key, MemoryStore, SQLiteStore
+from unworn.ledger import Key, MemoryStore
+from unworn.ledger.sqlite import SQLiteStore
 from unworn.mechanisms import GuessAndCheck, Naive, SampleSplitting
 
 ROWS = 400

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from unworn.ledger import GENESIS, Entry, Key, MemoryStore, SQLiteStore, Store
+from unworn.ledger import GENESIS, Entry, Key, MemoryStore, Store
+from unworn.ledger.sqlite import SQLiteStore
 
 HOLDOUT = "0123456789abcdef" * 2
 

@@ -9,18 +9,9 @@ from pathlib import Path
 import pytest
 
 from unworn.errors import Conflict, LedgerError, Mismatch, Tampered
-from unworn.ledger import (
-    Entry,
-    Key,
-    MemoryStore,
-    SQLiteStore,
-    Store,
-    export,
-    export_key,
-    import_key,
-    restore,
-    verify,
-)
+from unworn.ledger import Entry, Key, MemoryStore, Store, verify
+from unworn.ledger.backup import export, export_key, import_key, restore
+from unworn.ledger.sqlite import SQLiteStore
 
 Chain = Callable[..., list[Entry]]
 

@@ -17,7 +17,8 @@ from types import ModuleType
 import pytest
 
 from unworn.errors import Conflict
-from unworn.ledger import GENESIS, Entry, Key, SQLiteStore, verify
+from unworn.ledger import GENESIS, Entry, Key, verify
+from unworn.ledger.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 

@@ -15,7 +15,8 @@ import pytest
 
 import unworn
 from unworn.errors import Conflict, LedgerError
-from unworn.ledger import Entry, Key, MemoryStore, SQLiteStore, verify
+from unworn.ledger import Entry, Key, MemoryStore, verify
+from unworn.ledger.sqlite import SQLiteStore
 
 Chain = Callable[..., list[Entry]]
 ENV = {**os.environ, "PYTHONPATH": str(Path(unworn.__file__).parents[1])}
@@ -270,7 +271,8 @@ def test_a_full_disk_charges_nothing(sqlite_store: SQLiteStore, chain: Chain, ke
 FULL = """
 import resource, sys
 from unworn.errors import LedgerError
-from unworn.ledger import Entry, SQLiteStore
+from unworn.ledger import Entry
+from unworn.ledger.sqlite import SQLiteStore
 store = SQLiteStore(sys.argv[1])
 holdout, = store.holdouts()
 key, last = store.key(holdout), store.read(holdout)[-1]
@@ -390,14 +392,14 @@ def test_a_sleeper_that_is_interrupted_passes_its_turn_on(
         def release(self) -> None:
             pass
 
-    sqlite_store._leading = True
+    sqlite_store._line._leading = True
     bed = (tickets[0], Gate())
     for told in (False, True):
-        sqlite_store._sleepers = [] if told else [bed]  # type: ignore[list-item]
+        sqlite_store._line._sleepers = [] if told else [bed]  # type: ignore[list-item]
         with pytest.raises(KeyboardInterrupt):
-            sqlite_store._sleep(bed)  # type: ignore[arg-type]
-        assert sqlite_store._sleepers == []
-        assert sqlite_store._leading is not told
+            sqlite_store._line._sleep(bed)  # type: ignore[arg-type]
+        assert sqlite_store._line._sleepers == []
+        assert sqlite_store._line._leading is not told
     for ticket in reversed(tickets):
         ticket.wait()
     assert sqlite_store.read(holdout) == entries
@@ -429,7 +431,7 @@ def test_three_processes_lose_nothing(sqlite_store: SQLiteStore, chain: Chain, k
 
 
 def test_processes_that_make_the_file_at_once(tmp_path: Path) -> None:
-    code = "import sys; from unworn.ledger import SQLiteStore; SQLiteStore(sys.argv[1]).close()"
+    code = "import sys; from unworn.ledger.sqlite import SQLiteStore; SQLiteStore(sys.argv[1]).close()"
     opens = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "x.db")], env=ENV) for _ in range(4)]
     assert [each.wait(60) for each in opens] == [0] * 4
 

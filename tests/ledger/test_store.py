@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from unworn.errors import Conflict, LedgerError, Mismatch
-from unworn.ledger import GENESIS, Entry, Key, MemoryStore, SQLiteStore, Store, open_store, verify
+from unworn.ledger import GENESIS, Entry, Key, MemoryStore, Store, open_store, verify
+from unworn.ledger.sqlite import SQLiteStore
 
 Chain = Callable[..., list[Entry]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from unworn.errors import Conflict
-from unworn.ledger import Entry, SQLiteStore
+from unworn.ledger import Entry
+from unworn.ledger.sqlite import SQLiteStore
 
 
 def main(path: str, holdout: str, count: int, name: str) -> None:

@@ -12,8 +12,9 @@ from unworn.answer import Answer
 from unworn.certificate import Certificate
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, table
 from unworn.cli.stores import existing, meter, meter_line, opened, pick, pick_one, read
-from unworn.ledger import Store, export, export_key, import_key
-from unworn.ledger import restore as restore_backup
+from unworn.ledger import Store
+from unworn.ledger.backup import export, export_key, import_key
+from unworn.ledger.backup import restore as restore_backup
 from unworn.mechanisms.transcript import Transcript
 
 

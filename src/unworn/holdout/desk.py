@@ -3,6 +3,8 @@
 Asked before? The recorded answer, free. Otherwise public numbers make an offer; if it breaks the plan or the width, it
 is refused before any row is read. Then the rows are read, the symbol is entered, and only when the entry is durable is
 the answer, a function of that entry, handed out.
+
+Questions that come together go together: whoever is first enters those of all who wait, in one transaction.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +23,7 @@ from unworn.errors import Conflict, Exhausted, LedgerError, ReadOnly, Refused, T
 from unworn.holdout.guessing import ledger_guess
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry, Key, Store, verify
-from unworn.ledger.store import Ticket
+from unworn.ledger.line import Line
 from unworn.mechanisms import Guess, Offer
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Transcript
@@ -44,6 +47,21 @@ class Ask:
     parent: int | None = None
 
 
+class _Job:
+    """One caller's questions, until they are settled: answered, or refused with an error of the caller's own."""
+
+    def __init__(self, asks: Sequence[Ask], rows: Rows) -> None:
+        self.asks = asks
+        self.memo = Memo(rows)
+        self.answers: list[Answer] = []
+        self.error: BaseException | None = None
+        self.settled = False
+
+    def settle(self, error: BaseException | None = None) -> None:
+        self.error = error
+        self.settled = True  # last, because another thread may be looking
+
+
 class Desk:
     """One holdout's rows, ledger and key, and the lock that puts questions in order."""
 
@@ -55,32 +73,67 @@ class Desk:
         self._noise = b"" if key is None else key.derive("unworn/noise")
         self.max_width: float | None = None
         self.refused = 0
-        self._last: Ticket | None = None
+        self._jobs: deque[_Job] = deque()
+        self._line = Line(self._serve)
         self._durable = transcript.entries[-1]
         self._lock = threading.RLock()
         self._owner = self._pid = os.getpid()
 
     def enter(self, asks: Sequence[Ask]) -> list[Answer]:
         """Answer a batch, durably, all or none."""
-        memo = Memo(self.rows)
-        for _ in range(_TRIES):
-            with self._mine():
-                answers, ticket = self._hand_in(asks, memo)
-            if ticket is None:
-                return answers
+        self._mine()
+        job = _Job(asks, self.rows)
+        self._jobs.append(job)
+        self._line.wait(job)
+        if job.error is not None:
+            raise job.error
+        if job.memo.interrupted:
+            raise KeyboardInterrupt  # the user's, once the code it stopped has been charged
+        return job.answers
+
+    def _serve(self) -> None:
+        """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
+        with self._mine():
+            jobs = [self._jobs.popleft() for _ in range(len(self._jobs))]
             try:
-                ticket.wait()
-            except Conflict:
-                self.refresh()
-            except BaseException:
-                self.refresh()
-                raise
-            else:
-                self._settled(ticket)
-                if memo.interrupted:
-                    raise KeyboardInterrupt  # the user's, once the code it stopped has been charged
-                return answers
-        raise LedgerError(f"other writers overtook this ask {_TRIES} times; nothing was charged, ask again later")
+                for _ in range(_TRIES):
+                    if self._enter_all([job for job in jobs if not job.settled]):
+                        return
+                overtaken = f"other writers overtook this ask {_TRIES} times; nothing was charged, ask again later"
+                for job in jobs:
+                    job.settle(LedgerError(overtaken))
+            finally:  # interrupted: whoever is not served yet leads next
+                self._jobs.extendleft(reversed([job for job in jobs if not job.settled]))
+
+    def _enter_all(self, jobs: list[_Job]) -> bool:
+        """One try; false when another process was first."""
+        head, entries = self.transcript.head, []
+        for job in jobs:
+            try:
+                job.answers, written = self._hand_in(job.asks, job.memo)
+                entries += written
+            except Exception as error:
+                job.settle(error)
+        try:
+            if entries:
+                self.store.append(entries, expect=head)
+        except Conflict:
+            self.refresh()
+            return False
+        except LedgerError as error:
+            self.refresh()
+            for job in jobs:
+                if not job.settled:
+                    job.settle(error)
+            return True
+        except BaseException:
+            self.refresh()
+            raise
+        self._durable = self.transcript.entries[-1]
+        for job in jobs:
+            if not job.settled:
+                job.settle()
+        return True
 
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
@@ -126,7 +179,7 @@ class Desk:
             if len(news) > 1:
                 verify(news[1:], public=self.transcript.terms.public, signatures="last", after=news[0])
             self.transcript.catch_up(news)
-            self._durable, self._last = self.transcript.entries[-1], None
+            self._durable = self.transcript.entries[-1]
 
     @contextmanager
     def released(self) -> Iterator[Transcript]:
@@ -148,19 +201,13 @@ class Desk:
         """The lock of this process: a fork may have copied it while a thread that is not here held it."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.RLock(), os.getpid()
+            self._jobs, self._line = deque(), Line(self._serve)
             if self.store.url is not None:
                 self.refresh()  # what was queued at the fork is the parent's to commit
         return self._lock
 
-    def _settled(self, ticket: Ticket) -> None:
-        """Remember how far the ledger is durable: from there on it may only grow."""
-        with self._lock:
-            last, entries = ticket.entries[-1], self.transcript.entries
-            if self._durable.index < last.index < len(entries) and entries[last.index].hash == last.hash:
-                self._durable = last
-
-    def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[Answer], Ticket | None]:
-        """Under the lock: find repeats, make offers, read rows, queue the entries. Nothing is durable yet."""
+    def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[Answer], list[Entry]]:
+        """Under the lock: find repeats, make offers, read rows, make the entries. Nothing is durable yet."""
         key = self._writable()
         transcript, mechanism = self.transcript, self.transcript.mechanism
         places: dict[int, int] = {}
@@ -204,12 +251,10 @@ class Desk:
                 transcript.first.holdout, len(transcript.entries) + position, previous, record.to_body(), key
             )
             written.append((entry, record))
-        if written:
-            self._last = self.store.enqueue([entry for entry, _ in written], expect=head)
         for entry, record in written:
             transcript.extend(entry, record)
-        # A repeat may be of an entry that another thread has queued and not yet made durable: wait for it too.
-        return [self.answer(places[place], ask.query) for place, ask in enumerate(asks)], self._last
+        answers = [self.answer(places[place], ask.query) for place, ask in enumerate(asks)]
+        return answers, [entry for entry, _ in written]
 
     def _writable(self) -> Key:
         if self.store.url is None and self._owner != os.getpid():

@@ -9,12 +9,10 @@ import os
 import re
 
 from unworn.errors import LedgerError
-from unworn.ledger.backup import export, export_key, import_key, restore
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.keys import Key, check_signature
 from unworn.ledger.memory import MemoryStore
-from unworn.ledger.sqlite import SQLiteStore
 from unworn.ledger.store import Store, Ticket
 
 __all__ = [
@@ -22,15 +20,10 @@ __all__ = [
     "Entry",
     "Key",
     "MemoryStore",
-    "SQLiteStore",
     "Store",
     "Ticket",
     "check_signature",
-    "export",
-    "export_key",
-    "import_key",
     "open_store",
-    "restore",
     "verify",
 ]
 
@@ -61,12 +54,18 @@ def open_store(where: str | os.PathLike[str] | Store | None) -> Store:
             raise LedgerError(f"no store is known for '{scheme[1]}://'; supported are {_SUPPORTED}")
         if not path.strip():
             raise LedgerError(f"{where!r} names no file: use {_SUPPORTED}")
-        return SQLiteStore(path)
+        return _sqlite(path)
     if isinstance(where, os.PathLike):
-        return SQLiteStore(where)
+        return _sqlite(where)
     if isinstance(where, Store):
         return where
     raise LedgerError(
         f"a {type(where).__name__} is not a store; supported are {_SUPPORTED}, or an object with the "
         "methods of unworn.ledger.Store"
     )
+
+
+def _sqlite(path: str | os.PathLike[str]) -> Store:
+    from unworn.ledger.sqlite import SQLiteStore  # here, so that whoever keeps no file does not load it
+
+    return SQLiteStore(path)

@@ -1,9 +1,4 @@
-"""Group commit: those who wait commit for each other, so that one sync serves many.
-
-There is no background thread. The first to wait leads: it takes all that is queued and writes it in one
-transaction, while the others queue behind it. When it is done, those it served go on at once and one of the
-rest leads. (With a plain lock, those already served would stand in line behind the next commit.)
-"""
+"""Group commit: those who wait commit for each other, so that one sync serves many."""
 
 from __future__ import annotations
 
@@ -15,6 +10,7 @@ from collections.abc import Sequence
 
 from unworn.errors import LedgerError
 from unworn.ledger.entry import Entry
+from unworn.ledger.line import Line
 from unworn.ledger.store import Ticket, check_run
 
 _renewal = threading.Lock()
@@ -40,9 +36,7 @@ class GroupCommit(ABC):
 
     def _start(self) -> None:
         self._lock = threading.Lock()
-        self._turn = threading.Lock()
-        self._leading = False
-        self._sleepers: list[tuple[Ticket, threading.Lock]] = []
+        self._line = Line(self._lead)
         self._queue: deque[Ticket] = deque()
         self._pid = os.getpid()
 
@@ -75,55 +69,17 @@ class GroupCommit(ABC):
         self.enqueue(entries, expect).wait()
 
     def _settle(self, ticket: Ticket) -> None:
-        lock = self._mine()
+        self._mine()
         ticket.sign()  # now, in the thread that waits, and not in the one that commits for it
-        leads = False
-        try:
-            with self._turn:
-                if ticket.settled:
-                    return
-                if self._leading:
-                    bed = (ticket, threading.Lock())
-                    bed[1].acquire()
-                    self._sleepers.append(bed)
-                else:
-                    bed = None
-                    leads = self._leading = True
-            if bed is not None:
-                self._sleep(bed)
-                leads = not ticket.settled  # woken without being served: it is our turn
-            if leads:
-                with lock:
-                    self._drain()
-        finally:
-            if leads:
-                with self._turn:
-                    self._hand_over()
+        self._line.wait(ticket)
         if not ticket.settled:
             raise LedgerError(
                 "these entries were handed in before this process was forked: the parent process commits them"
             )
 
-    def _sleep(self, bed: tuple[Ticket, threading.Lock]) -> None:
-        try:
-            bed[1].acquire()
-        except BaseException:  # interrupted: nobody may wait for a leader that is gone
-            with self._turn:
-                if bed in self._sleepers:
-                    self._sleepers.remove(bed)
-                elif not bed[0].settled:
-                    self._hand_over()
-            raise
-
-    def _hand_over(self) -> None:
-        """Wake those who were served and one who was not, who leads from here on. Called under ``_turn``."""
-        served = [bed for bed in self._sleepers if bed[0].settled]
-        self._sleepers = [bed for bed in self._sleepers if not bed[0].settled]
-        self._leading = bool(self._sleepers)
-        if self._sleepers:
-            served.append(self._sleepers.pop(0))
-        for _, gate in served:
-            gate.release()
+    def _lead(self) -> None:
+        with self._mine():
+            self._drain()
 
     def _drain(self) -> None:
         """Commit the whole queue. No ticket taken from it may stay unsettled, whatever happens."""

@@ -28,8 +28,9 @@ def hits(source: Source, frame: FeatureFrame) -> Bools:
         guesses = predicted_everywhere(source, frame)
         if guesses.vocabulary is not None or guesses.values.ndim != 1:
             raise Raised
-        start = frame.start
-        hit = guesses.values[start : start + frame.size] == labels.values
+        start, values = frame.start, guesses.values
+        small = values.dtype == np.int8 and isinstance(source, Given)
+        hit = values[start : start + frame.size] == (frame.small_labels if small else labels.values)
     return hit if labels.missing is None else hit & ~labels.missing
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -162,6 +161,8 @@ balanced_accuracy, top_k_accuracy, brier, log_loss, mae, mse
     if own in _MAKERS:
         return own
     refuse(name)
+    import difflib  # only when a name is wrong
+
     close = difflib.get_close_matches(name, [*_MAKERS, *_ALIASES], n=1)
     hint = f"did you mean {close[0]}? The" if close else "the"
     raise Unaskable(f"there is no metric {name!r}; {hint} metrics are: {', '.join(_MAKERS)}", metric=name)

@@ -50,6 +50,10 @@ class Chunk:
         return self.column(target)
 
     @property
+    def small_labels(self) -> NDArray[np.int8]:
+        return self._sample.small_labels[self.span]
+
+    @property
     def names(self) -> Sequence[str]:
         return tuple(self._sample.columns)
 

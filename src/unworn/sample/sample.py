@@ -15,6 +15,7 @@ from unworn.errors import ReadOnly, Unaskable
 from unworn.noise import Stream
 from unworn.queries.arrays import is_missing
 from unworn.queries.callables import plain
+from unworn.queries.predictions import small_labels
 from unworn.queries.query import Query
 from unworn.queries.rows import Bools, Column, Floats
 from unworn.queries.schema import Schema
@@ -179,6 +180,13 @@ class Sample:
 
             return native.copy(deep=int(pandas.__version__.partition(".")[0]) < 3)
         return native.copy() if isinstance(native, dict) else native
+
+    @cached_property
+    def small_labels(self) -> NDArray[np.int8]:
+        """Numeric labels in a byte each, for predictions that fit into one."""
+        if self.schema.target is None:
+            raise Unaskable("these rows have no labels")
+        return small_labels(self.columns[self.schema.target])
 
     def seal(self, secret: bytes) -> None:
         """Fix the secret that decides which units lie in which part."""
