@@ -314,16 +314,16 @@ def test_an_interrupt_in_user_code_is_charged_and_goes_on() -> None:
     holdout.verify()
 
 
-def test_an_interrupt_between_queue_and_fold_heals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queued, then interrupted before the transcript knew: the charge stays, the next ask finds it."""
+def test_an_interrupt_while_folding_charges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted before anything was written: no charge, no answer, and the next ask is the first."""
     holdout = Holdout(X, ledger=tmp_path / "ledger.db")
     transcript = holdout._desk.transcript
     with monkeypatch.context() as patch:
         patch.setattr(transcript, "extend", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             holdout.ask(above(0), 0.5)
-    assert holdout.ask(above(1), 0.2).index == 2
-    assert holdout.ask(above(0)).index == 1
+    assert holdout.ask(above(1), 0.2).index == 1
+    assert holdout.ask(above(0)).index == 2
     holdout.verify()
     holdout.close()
 

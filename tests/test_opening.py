@@ -196,10 +196,11 @@ def test_without_the_key_it_can_be_read_and_checked(tmp_path: Path) -> None:
     reading.verify()
     reading.verify(card)
     assert reading.quote(QUESTION).repeat
+    assert reading.ask(QUESTION) == answer  # a repeat is free, and needs no key
+    assert reading.ask_many([QUESTION]) == [answer]
     for attempt in (
-        lambda: reading.ask(QUESTION),
         lambda: reading.ask(share(col("a") > 0), 0.5),
-        lambda: reading.ask_many([QUESTION]),
+        lambda: reading.ask_many([QUESTION, share(col("a") > 0)]),
         lambda: reading.score(np.zeros(ROWS, dtype=int)),
         lambda: reading.sharpen(answer),
     ):
@@ -236,7 +237,7 @@ def test_the_wrong_key_is_no_key(tmp_path: Path) -> None:
     reading = Holdout(numbers(), "y", ledger=ledger, name="churn")
     assert reading.read_only
     with pytest.raises(ReadOnly):
-        reading.ask(QUESTION, 0.5)
+        reading.ask(share(col("a") > 0), 0.5)
     reading.close()
     file.write_text("not a key")
     with pytest.raises(LedgerError, match="cannot be read"):

@@ -302,7 +302,7 @@ def test_parts_are_disjoint_equal_and_secret(groups: Any) -> None:
     masks = np.array([sample.members((part, 3)) for part in range(3)])
     assert masks.sum(axis=1).tolist() == [sample.size // 3] * 3
     assert masks.sum(axis=0).max() == 1
-    again = Sample.read(None, BIG_Y[::-1], groups=groups)
+    again = Sample.read(None, BIG_Y, groups=groups)
     again.seal(KEY)
     assert (again.members((0, 3)) == masks[0]).all()
     again.seal(b"other")
@@ -346,3 +346,31 @@ def test_permutations_are_uniform() -> None:
         counts[order] = counts.get(order, 0) + 1
     assert len(counts) == 24
     assert sum((count - 100) ** 2 / 100 for count in counts.values()) < 90
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_row_stays_in_its_part_in_whatever_order_the_rows_come(grouped: bool) -> None:
+    values, group = np.random.default_rng(0).normal(size=300), np.arange(300) // 3
+    shuffled = np.random.default_rng(1).permutation(300)
+
+    def part(order: Any, place: int) -> set[float]:
+        sample = Sample.read({"x": values[order]}, groups=group[order] if grouped else None)
+        sample.seal(KEY)
+        inside = sample.members((place, 4))
+        rows = inside[sample.unit_of_row] if sample.unit_of_row is not None else inside
+        return set(values[order][rows].tolist())
+
+    whole = np.arange(300)
+    for place in range(4):
+        assert part(shuffled, place) == part(whole, place)
+    assert part(whole, 0).isdisjoint(part(shuffled, 1))
+
+
+def test_labels_that_fit_no_byte_equal_no_prediction_that_does() -> None:
+    labels = np.array([1.0, 300.0, 0.5, -128.0, np.nan, 0.0])
+    assert Sample.read(None, labels).counts([accuracy([1, 44, 0, 0, 0, 0])])[0] == 2
+    for dtype in (bool, np.int8, np.uint8, np.int64, np.uint64, np.float32):
+        sample = Sample.read(None, np.array([0, 1, 1], dtype=dtype))
+        assert sample.counts([accuracy([0, 1, 0]), accuracy(np.array([True, True, True]))]).tolist() == [2, 2]
+    wide = np.array([-128, 127, 5], dtype=np.int8)
+    assert Sample.read(None, wide).counts([accuracy(wide)])[0] == 3

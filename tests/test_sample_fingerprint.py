@@ -42,7 +42,12 @@ def test_order_of_rows_and_columns_does_not_matter(rows: list[Any], random: Any)
     columns = ["number", "text", "flag", "big"]
     random.shuffle(columns)
     a, b = Sample.read(frame(rows)), Sample.read(frame(shuffled)[columns])
-    assert digests(a, KEY) == digests(b, KEY)
+    one, two = digests(a, KEY), digests(b, KEY)
+    assert (one.rows, one.grouping) == (two.rows, two.grouping)
+    assert {name: pair[0] for name, pair in one.columns.items()} == {
+        name: pair[0] for name, pair in two.columns.items()
+    }
+    assert (one.order == two.order) == (str(rows) == str(shuffled))
     assert rows_digest(a, KEY, ["text", "flag"]) == rows_digest(b, KEY, ["flag", "text"])
 
 
@@ -94,10 +99,10 @@ def test_renaming_or_adding_a_column_does_not_evade() -> None:
     values = np.random.default_rng(0).normal(size=100)
     a = digests(Sample.read({"a": values}), KEY)
     b = digests(Sample.read({"renamed": values[::-1].astype(np.longdouble), "new": values * 2}), KEY)
-    assert a.columns["a"] is not None
-    assert a.columns["a"] == b.columns["renamed"]
+    assert a.columns["a"][0] == b.columns["renamed"][0]
+    assert b.telling[a.columns["a"][0]] == "renamed"
     assert a.rows != b.rows
-    assert b.columns["new"] != b.columns["renamed"]
+    assert b.columns["new"][0] != b.columns["renamed"][0]
 
 
 @pytest.mark.parametrize(
@@ -121,10 +126,40 @@ def test_renaming_or_adding_a_column_does_not_evade() -> None:
 )
 def test_only_a_distinctive_column_is_telling(values: Any, distinctive: bool) -> None:
     told = digests(Sample.read({"a": values}), KEY)
-    assert ("a" in told.telling) == distinctive
+    by_value, _ = told.columns["a"]
+    assert (by_value in told.telling) == distinctive
     # A ledger shows a digest either way, and a renamed column matches only if it is telling.
-    assert len(told.columns["a"]) == 64
-    assert (digests(Sample.read({"b": values}), KEY).columns["b"] == told.columns["a"]) == distinctive
+    assert len(by_value) == 64
+    assert (digests(Sample.read({"b": values}), KEY).columns["b"][0] == by_value) == distinctive
+
+
+@pytest.mark.parametrize(
+    ("values", "scattered"),
+    [
+        (np.random.default_rng(0).integers(0, 2, 500), True),
+        (np.random.default_rng(0).integers(0, 2, 500) == 1, True),
+        (np.array(["a", "b"])[np.random.default_rng(0).integers(0, 2, 500)], True),
+        (np.repeat([0, 1, 2], 50), False),
+        (np.arange(500) % 2, False),
+        (np.zeros(500), False),
+        (np.random.default_rng(0).integers(0, 2, 20), False),
+        (np.arange(500), False),
+    ],
+)
+def test_only_a_sequence_that_is_no_pattern_is_telling(values: Any, scattered: bool) -> None:
+    told = digests(Sample.read({"a": values}), KEY)
+    other = digests(Sample.read({"b": values}), KEY)
+    assert (told.columns["a"][1] in other.telling) == scattered
+
+
+def test_a_sequence_is_blind_to_booleans_and_to_names_but_not_to_order() -> None:
+    flags = np.random.default_rng(0).integers(0, 2, 500)
+    same = [flags, flags == 1, flags.astype(np.float32)]
+    assert len({digests(Sample.read({f"c{i}": v}), KEY).columns[f"c{i}"][1] for i, v in enumerate(same)}) == 1
+    assert (
+        digests(Sample.read({"a": flags[::-1]}), KEY).columns["a"][1]
+        != digests(Sample.read({"a": flags}), KEY).columns["a"][1]
+    )
 
 
 def test_unrelated_samples_of_one_distribution_share_no_digest() -> None:

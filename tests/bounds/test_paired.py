@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unworn.bounds.concentration import hoeffding_width, kl_above
@@ -73,6 +73,8 @@ def feasible(a: float, b: float, spread: float) -> tuple[float, float]:
 
 
 @quiet
+@example(0.0, 0.0, 0.0, 0.9999999999999999, 1, -1.0, False)
+@example(0.0, 1e-12, 0.5, 0.999999999, 10, -30.0, True)
 @given(unit, unit, unit, unit, rows, levels, st.booleans())
 def test_it_covers_the_cell_and_every_smaller_spread(
     a: float, b: float, inside: float, spread: float, n: int, level: float, zero_one: bool

@@ -42,7 +42,17 @@ def test_one_miss_or_many_is_one_missed_play(about: tuple[int, ...], misses: int
 def test_the_same_seed_gives_the_same_numbers_even_where_rows_are_split(mechanism: SampleSplitting) -> None:
     def play(seed: int) -> Result:
         analyst = SelectThenVote(batch=True)
-        return run(FiniteWorld(60), analyst, mechanism, 60, 6, 3, seed, confidence=0.5, planned=True)
+        return run(
+            FiniteWorld(60, forms=("accuracy", "mae", "share")),
+            analyst,
+            mechanism,
+            60,
+            6,
+            3,
+            seed,
+            confidence=0.5,
+            planned=True,
+        )
 
     assert play(1) == play(1)
     assert play(1).widths != play(2).widths

@@ -273,8 +273,8 @@ def test_public_facts_decide_refusals() -> None:
         accuracy(np.array(["n", "y"])[Y]).facts(number, N)
     with pytest.raises(Unaskable, match="date"):
         accuracy(Y).facts(Sample.read(None, np.full(N, "2024-01-01", dtype="datetime64[D]")).schema, N)
-    with pytest.raises(Unaskable, match="labels only"):
-        Sample.read(None, Y).counts([accuracy(says(Y))])
+    assert accuracy(says(Y)).needs_features
+    assert not accuracy(Y).needs_features
 
 
 def test_kinds_follow_type_and_schema() -> None:

@@ -124,6 +124,7 @@ def _largest(mean: float, s: float, nats: float) -> float:
         return s
     if mean <= -1.0:  # every d is -1, and the minimum is ln((1 - D) / 2)
         return min(s, 1.0 - 2.0 * math.exp(-nats) * (1.0 - 1e-12))
+    mean = max(mean, -1.0 + 1e-9)  # nearer to -1 the quadratic degenerates; the limit rises with the mean
     top = mean + math.sqrt(2.0 * nats)
     if top >= s:
         if _at_end(mean, s) >= -nats:

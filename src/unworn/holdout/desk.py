@@ -84,7 +84,12 @@ class Desk:
         self._mine()
         job = _Job(asks, self.rows)
         self._jobs.append(job)
-        self._line.wait(job)
+        try:
+            self._line.wait(job)
+        except BaseException:
+            if job in self._jobs:
+                self._jobs.remove(job)  # interrupted before anybody took it up: nobody would hear the answer
+            raise
         if job.error is not None:
             raise job.error
         if job.memo.interrupted:
@@ -106,33 +111,30 @@ class Desk:
                 self._jobs.extendleft(reversed([job for job in jobs if not job.settled]))
 
     def _enter_all(self, jobs: list[_Job]) -> bool:
-        """One try; false when another process was first."""
+        """One try; false when another process was first. Nobody hears anything before all of it is durable."""
         head, entries = self.transcript.head, []
-        for job in jobs:
-            try:
-                job.answers, written = self._hand_in(job.asks, job.memo)
-                entries += written
-            except Exception as error:
-                job.settle(error)
+        errors: dict[int, BaseException] = {}
         try:
+            for place, job in enumerate(jobs):
+                try:
+                    job.answers, written = self._hand_in(job.asks, job.memo)
+                    entries += written
+                except Exception as error:
+                    errors[place] = error
             if entries:
                 self.store.append(entries, expect=head)
+                self._durable = entries[-1]
         except Conflict:
             self.refresh()
             return False
         except LedgerError as error:
             self.refresh()
-            for job in jobs:
-                if not job.settled:
-                    job.settle(error)
-            return True
+            errors = dict.fromkeys(range(len(jobs)), error)
         except BaseException:
-            self.refresh()
+            self.refresh()  # forgets what was made and is not durable
             raise
-        self._durable = self.transcript.entries[-1]
-        for job in jobs:
-            if not job.settled:
-                job.settle()
+        for place, job in enumerate(jobs):
+            job.settle(errors.get(place))
         return True
 
     def offer(self, ask: Ask, position: int = 0) -> Offer:
@@ -189,8 +191,9 @@ class Desk:
             yield self.transcript
 
     def summary(self) -> str:
-        """Where the holdout stands, in a line."""
-        terms, state = self.transcript.terms, self.transcript.state
+        """Where the holdout stands, in a line; under the lock, so that nothing in it is still to become durable."""
+        with self._mine():
+            terms, state = self.transcript.terms, self.transcript.state
         unit = "groups" if terms.schema.grouped else "rows"
         return (
             f"{terms.name} · {_spaced(terms.size)} {unit} · asked {_spaced(state.asked)} · "
@@ -208,7 +211,7 @@ class Desk:
 
     def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[Answer], list[Entry]]:
         """Under the lock: find repeats, make offers, read rows, make the entries. Nothing is durable yet."""
-        key = self._writable()
+        self._check_owner()
         transcript, mechanism = self.transcript, self.transcript.mechanism
         places: dict[int, int] = {}
         fresh: dict[tuple[str, int | None], int] = {}
@@ -224,6 +227,9 @@ class Desk:
                 ask = self.guessed(ask)
                 fresh[name] = places[place] = len(transcript.entries) + len(offers)
                 offers.append((ask, self.offer(ask, len(offers))))
+        if not offers:
+            return [self.answer(places[place], ask.query) for place, ask in enumerate(asks)], []
+        key = self.writable()
         if len(offers) > 1:
             memo.prefetch([(ask.query, offer) for ask, offer in offers])
         state, head, now = transcript.state, transcript.head, round(time.time(), 3)
@@ -247,21 +253,23 @@ class Desk:
                 (position, len(offers)),
             )
             previous = written[-1][0].hash if written else head
-            entry = Entry.seal(
-                transcript.first.holdout, len(transcript.entries) + position, previous, record.to_body(), key
-            )
+            index = len(transcript.entries) + position
+            entry = Entry.seal(transcript.first.holdout, index, previous, record.to_body(), key)
             written.append((entry, record))
         for entry, record in written:
             transcript.extend(entry, record)
         answers = [self.answer(places[place], ask.query) for place, ask in enumerate(asks)]
         return answers, [entry for entry, _ in written]
 
-    def _writable(self) -> Key:
+    def _check_owner(self) -> None:
         if self.store.url is None and self._owner != os.getpid():
             raise LedgerError(
                 "this process was forked from the one whose memory holds the ledger, so its asks would be lost.\n"
                 "  Use ledger='file.db', or send the holdout to workers by pickle (n_jobs=... does)."
             )
+
+    def writable(self) -> Key:
+        """The key, or a refusal that says what is missing."""
         if self.key is None:
             name = self.transcript.terms.name
             raise ReadOnly(

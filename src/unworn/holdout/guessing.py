@@ -31,7 +31,7 @@ def given_guess(
             f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
             "guess in the question's own units"
         )
-    return Guess(number, _width(error, "the guess's standard error"), _width(discordance, "discordance"))
+    return Guess(number, _width(error, facts, "the guess's standard error"), _width(discordance, facts, "discordance"))
 
 
 def train_guess(query: Query, train: Sample) -> Guess | None:
@@ -70,12 +70,12 @@ def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | 
     return Guess(min(max(latest.published.value, facts.low), facts.high), None, None, "ledger")
 
 
-def _width(value: float | None, what: str) -> float | None:
+def _width(value: float | None, facts: Facts, what: str) -> float | None:
     if value is None:
         return None
     if not (math.isfinite(value) and value >= 0):
         raise Unaskable(f"{what} must be a finite number of at least 0, not {value}")
-    return float(value)
+    return min(float(value), facts.span)  # wider than the range says no more than as wide
 
 
 def fold_guess(

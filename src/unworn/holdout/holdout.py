@@ -90,7 +90,8 @@ class Holdout:
         store = open_store(ledger)
         wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks)
         try:
-            self._desk = Desk(self._sample, store, *open_rows(self._sample, store, wanted))
+            transcript, key, self._reordered = open_rows(self._sample, store, wanted)
+            self._desk = Desk(self._sample, store, transcript, key)
         except BaseException:
             if store is not ledger:
                 store.close()
@@ -343,6 +344,15 @@ class Holdout:
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         facts = query.facts(self._sample.schema, self._sample.rows)
+        facts.check()
+        if query.needs_features and not self._sample.has_features:
+            raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")
+        if self._reordered and not query.portable:
+            self._desk.writable()  # without the key the order cannot be known, and bringing it back is what to do
+            raise Unaskable(
+                "these rows come in another order than they were sealed in ,\n"
+                "  and predictions in an array belong to one order: open the rows as they were sealed"
+            )
         try:
             query.fingerprint  # noqa: B018  (made here, so that what has none is refused before rows are read)
         except (TypeError, ValueError) as why:

@@ -32,8 +32,10 @@ class Wanted:
     asks: int | None
 
 
-def open_rows(sample: Sample, store: Store, wanted: Wanted) -> tuple[Transcript, Key | None]:
-    """The transcript of these rows and their key; without a key the holdout can only be read."""
+def open_rows(sample: Sample, store: Store, wanted: Wanted) -> tuple[Transcript, Key | None, bool]:
+    """The transcript of these rows, their key (without it the holdout can only be read), and whether they come in
+    another order than they were sealed in, as far as that can be known.
+    """
     while True:
         holdouts = store.holdouts()
         found = _find(sample, holdouts, store, wanted)
@@ -45,7 +47,9 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> tuple[Transcript,
     first, key = found
     entries = store.read(first.holdout)
     verify(entries, public=None if key is None else key.public, signatures="last")
-    return Transcript.of(entries), key
+    transcript = Transcript.of(entries)
+    reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
+    return transcript, key, reordered
 
 
 def _find(
@@ -83,12 +87,13 @@ def _find(
 def _same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
     secret = rows_secret(key)
     known, here = set(terms.columns), set(sample.columns)
-    if known <= here and rows_digest(sample, secret, sorted(known)) == terms.digest:
-        if known == here:
-            return True
+    told = digests(sample, secret)
+    if known == here and told.rows == terms.digest:
+        return True
+    if known < here and rows_digest(sample, secret, known) == terms.digest:
         raise _borrowed(terms, f"they are its rows with the column(s) {_list(here - known)} added")
-    known_digests, told = set(terms.columns.values()), digests(sample, secret)
-    shared = [name for name in told.telling if told.columns[name] in known_digests]
+    known_digests = {digest for pair in terms.columns.values() for digest in pair}
+    shared = {name for digest, name in told.telling.items() if digest in known_digests}
     if shared:
         raise _borrowed(terms, f"they share its column(s) {_list(shared)}")
     return False
@@ -137,6 +142,7 @@ def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
         schema=sample.schema,
         digest=told.rows,
         grouping=told.grouping,
+        order=told.order,
         columns=told.columns,
         mechanism=wanted.mechanism,
         confidence=wanted.confidence,

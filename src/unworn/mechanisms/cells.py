@@ -54,7 +54,7 @@ def edges(offer: Offer, symbol: int) -> tuple[float, float]:
 def is_inside(offer: Offer, value: float) -> bool:
     """Whether a value lies where a sharpened question last said it did (rounding of sums aside)."""
     low, high = offer.inside or (offer.low, offer.high)
-    fuzz = 1e-12 * offer.span
+    fuzz = 1e-9 * offer.span
     return low - fuzz <= value <= high + fuzz
 
 

@@ -175,6 +175,8 @@ class GuessAndCheck(Mechanism):
                 near.append(min(max(offset, 0), offer.cells - 1))
             elif offset != 0:
                 near.append([0, offset] if offer.kind == "paired" else offset)
+        if offer.kind == "paired" and offer.guess is not None:
+            near.append([0, 0])  # agreement in all but the discordance: the widest cell there is
         return max(self.publish_width(offer, symbol) for symbol in [*near, self.likely(offer)])
 
     @classmethod
@@ -208,7 +210,7 @@ class GuessAndCheck(Mechanism):
         spread /= offer.span
         if offer.guess is None:
             # Sharpening: the cell and the discordance told before must still hold, or it is another question.
-            holds = is_inside(offer, difference) and spread <= offer.discordance + 1e-12
+            holds = is_inside(offer, difference) and spread <= offer.discordance + 1e-9
             return locate(offer, difference) if holds else RAISED
         offset = locate(offer, difference)
         if offset == 0 and spread <= offer.discordance:

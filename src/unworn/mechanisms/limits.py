@@ -13,8 +13,8 @@ from unworn.bounds.binomial import high_limit, low_limit
 from unworn.bounds.numerics import LN2, check_log_level, check_whole
 from unworn.mechanisms.base import Offer
 
-_ROUNDING = 1e-12
-"""A mean of floats is exact to far less than this share of its range; the cell is widened by it."""
+_ROUNDING = 1e-9
+"""A mean of floats is exact to less than this share of its span (see ``Facts.check``); the cell is widened by it."""
 
 
 def interval(offer: Offer, cell: tuple[float, float], spread: float = 1.0) -> tuple[float, float]:

@@ -84,16 +84,17 @@ class Record:
     def matches(self, offer: Offer, event: Event, published: Published) -> bool:
         """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
         return (
-            _close(self.offer.to_json(), offer.to_json())
+            _close(self.offer.to_json(), offer.to_json(), offer.span)
             and type(self.event) is type(event)
-            and _close(astuple(self.event), astuple(event))
-            and _close(astuple(self.published), astuple(published))
+            and _close(astuple(self.event), astuple(event), 1.0)
+            and _close(astuple(self.published), astuple(published), offer.span)
         )
 
 
-def _close(told: Any, replayed: Any) -> bool:
+def _close(told: Any, replayed: Any, span: float) -> bool:
+    """Equal up to rounding, on the scale of the question's own units."""
     if isinstance(told, int | float) and isinstance(replayed, int | float):
-        return abs(told - replayed) <= 1e-9 * max(1.0, abs(told))
+        return abs(told - replayed) <= 1e-9 * span + 1e-12 * abs(told)
     if isinstance(told, list | tuple) and isinstance(replayed, list | tuple):
-        return len(told) == len(replayed) and all(map(_close, told, replayed))
+        return len(told) == len(replayed) and all(_close(a, b, span) for a, b in zip(told, replayed, strict=True))
     return bool(told == replayed)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from unworn.errors import Exhausted
+from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event, Looked
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.limits import interval
@@ -62,6 +62,12 @@ class SampleSplitting(Mechanism):
         return float(state.round)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        if facts.runs_code:
+            # It would see all the rows, and whether it fails is a fact about parts that are still to be looked at.
+            raise Unaskable(
+                "sample splitting shows exact values of one part of the rows, and does not run code on the others: "
+                "ask with an array of predictions or an expression, or use GuessAndCheck"
+            )
         index, asks = state.index(position), state.planned or 1
         parts = self.rounds or asks
         part = state.round + (0 if self.rounds else position)

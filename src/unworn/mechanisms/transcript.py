@@ -29,7 +29,8 @@ class Terms:
     schema: Schema
     digest: str
     grouping: str
-    columns: dict[str, str]
+    order: str
+    columns: dict[str, tuple[str, str]]
     mechanism: Mechanism
     confidence: float
     asks: int | None
@@ -49,7 +50,8 @@ class Terms:
             "schema": self.schema.to_json(),
             "digest": self.digest,
             "grouping": self.grouping,
-            "columns": self.columns,
+            "order": self.order,
+            "columns": {name: list(pair) for name, pair in self.columns.items()},
             "mechanism": self.mechanism.to_json(),
             "confidence": self.confidence,
             "asks": self.asks,
@@ -70,7 +72,8 @@ class Terms:
                 schema=Schema.from_json(body["schema"]),
                 digest=body["digest"],
                 grouping=body["grouping"],
-                columns=dict(body["columns"]),
+                order=body["order"],
+                columns={name: (values, sequence) for name, (values, sequence) in body["columns"].items()},
                 mechanism=from_json(body["mechanism"]),
                 confidence=body["confidence"],
                 asks=body["asks"],

@@ -39,6 +39,10 @@ class Difference(Query):
     def portable(self) -> bool:
         return self.a.portable and self.b.portable
 
+    @property
+    def needs_features(self) -> bool:
+        return self.a.needs_features or self.b.needs_features
+
     def to_json(self) -> dict[str, Any]:
         return {"ask": "difference", "a": self.a.to_json(), "b": self.b.to_json()}
 

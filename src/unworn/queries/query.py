@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.errors import Unaskable
 from unworn.queries.rows import Floats, Frame
 from unworn.queries.schema import Schema
 
@@ -48,6 +49,14 @@ class Facts:
     def span(self) -> float:
         """The length of one value's declared range: a difference of two values can be twice as far apart."""
         return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
+
+    def check(self) -> None:
+        """Refuse a range so far from 0, for its length, that sums of floats could not tell its values apart."""
+        if max(abs(self.low), abs(self.high)) > 1e5 * (self.high - self.low):
+            raise Unaskable(
+                f"the range ({self.low:g}, {self.high:g}) is too short for its distance from 0: subtract a constant, "
+                f"as in mean(expression - {self.low:g}, range=(0, {self.high - self.low:g}))"
+            )
 
 
 class Query(ABC):
@@ -86,6 +95,11 @@ class Query(ABC):
     def portable(self) -> bool:
         """Whether other rows can be asked the same: not so once it holds one prediction for each of these rows."""
         return True
+
+    @property
+    def needs_features(self) -> bool:
+        """Whether it shows rows to a model."""
+        return False
 
     @cached_property
     def fingerprint(self) -> str:

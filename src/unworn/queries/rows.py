@@ -89,6 +89,8 @@ def guarded(run: Callable[[], T | None]) -> T:
     result, interrupted = None, False
     try:
         result = run()
+    except Raised as inner:
+        interrupted = inner.interrupted
     except KeyboardInterrupt:
         interrupted = True
     except BaseException:

@@ -12,7 +12,7 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.labels import check_classes
-from unworn.queries.predictions import Given, Recorded, Source
+from unworn.queries.predictions import FromModel, Given, Recorded, Source
 from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.schema import ColumnKind, Schema
 
@@ -59,6 +59,10 @@ class Metric(Query):
     @property
     def portable(self) -> bool:
         return not isinstance(self.source, Given)
+
+    @property
+    def needs_features(self) -> bool:
+        return isinstance(self.source, FromModel)
 
     def to_json(self) -> dict[str, Any]:
         return {

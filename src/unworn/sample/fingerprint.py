@@ -35,14 +35,17 @@ _RUN = 65_536
 class Digests:
     """What a ledger keeps of the rows.
 
-    ``telling`` names the columns whose digest unrelated rows would not share by chance. The others have a digest too,
-    one that matches nothing: which columns are telling depends on values, and must not be read off a ledger.
+    ``rows`` and ``grouping`` are blind to the order of rows, ``order`` is not. A column has two digests, of its values
+    in any order and of the sequence they come in, the second blind to the difference between numbers and booleans.
+    ``telling`` holds those of them that unrelated rows would not share by chance, with the column's name. The others
+    match nothing: which are telling depends on values, and must not be read off a ledger.
     """
 
     rows: str
     grouping: str
-    columns: dict[str, str]
-    telling: frozenset[str]
+    order: str
+    columns: dict[str, tuple[str, str]]
+    telling: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -52,22 +55,53 @@ class _Canonical:
     kind: str
     sha256: bytes
     distinctive: bool
+    sequence: bytes
+    scattered: bool
 
 
 def digests(sample: Sample, secret: bytes) -> Digests:
-    """The digests of these rows under a holdout's secret."""
-    columns: dict[str, str] = {}
+    """The digests of these rows under a holdout's secret, made once."""
+    if secret not in sample.digests:
+        sample.digests[secret] = _digests(sample, secret)
+    told: Digests = sample.digests[secret]
+    return told
+
+
+def _digests(sample: Sample, secret: bytes) -> Digests:
+    columns: dict[str, tuple[str, str]] = {}
+    telling: dict[str, str] = {}
     for name, column in sample.columns.items():
         if name not in sample.canonical:
             sample.canonical[name] = _canonical(column)
         known: _Canonical = sample.canonical[name]
-        tag = b"column\0" if known.distinctive else b"common\0" + name.encode() + b"\0"
-        columns[name] = _keyed(secret, tag + known.kind.encode() + b"\0" + known.sha256)
+        common = b"common\0" + name.encode() + b"\0"
+        values = b"column\0" if known.distinctive else common
+        sequence = b"sequence\0" if known.scattered else common
+        columns[name] = (
+            _keyed(secret, values + known.kind.encode() + b"\0" + known.sha256),
+            _keyed(secret, sequence + known.sequence),
+        )
+        told = zip(columns[name], (known.distinctive, known.scattered), strict=True)
+        telling |= {digest: name for digest, tells in told if tells}
     names = sorted(sample.columns)
-    telling = frozenset(name for name in names if sample.canonical[name].distinctive)
     rows = _rows(sample, secret, names, grouped=False)
     grouping = rows if sample.groups is None else _rows(sample, secret, names, grouped=True)
-    return Digests(rows, grouping, columns, telling)
+    order = _keyed(
+        secret, b"order\0" + _hashes(sample, secret, map(sample.columns.__getitem__, names)).astype("<u8").tobytes()
+    )
+    return Digests(rows, grouping, order, columns, telling)
+
+
+def canonical_order(sample: Sample, secret: bytes) -> NDArray[np.intp]:
+    """The sampled units in an order that does not depend on the one they came in; equal units are interchangeable."""
+    hashes = _hashes(sample, secret, (sample.columns[name] for name in sorted(sample.columns)))
+    units = sample.unit_of_row
+    if units is not None:
+        sums = np.zeros((2, sample.size), dtype=np.uint64)
+        for total, lane in zip(sums, hashes, strict=True):
+            np.add.at(total, units, lane)
+        hashes = sums
+    return np.lexsort((hashes[1], hashes[0]))
 
 
 def rows_digest(sample: Sample, secret: bytes, names: Iterable[str]) -> str:
@@ -95,8 +129,30 @@ def _canonical(column: Column) -> _Canonical:
         edges = np.flatnonzero(words[1:] != words[:-1]) + 1
         repeats = np.diff(np.concatenate(([0], edges, [len(words)]))) if len(words) else np.zeros(0, dtype=np.intp)
         regular = len(words) == len(repeats) and _evenly_spaced(column.values[present])
-    chance = _log_chance(repeats if absent == 0 else np.append(repeats, absent))
-    return _Canonical(column.kind, digest.digest(), bool(chance < CHANCE) and not regular)
+    counts = repeats if absent == 0 else np.append(repeats, absent)
+    distinctive = bool(_log_chance(counts) < CHANCE) and not regular
+    sequence, scattered = _sequence(column, counts)
+    return _Canonical(column.kind, digest.digest(), distinctive, sequence, scattered and not regular)
+
+
+def _sequence(column: Column, counts: NDArray[np.intp]) -> tuple[bytes, bool]:
+    """A digest of the values in their order, and whether unrelated rows would have another.
+
+    They would not if the values come in a few long runs, as sorted labels do, or change at every row: the number of
+    ways to place so many changes, and the entropy of the values, must both be large.
+    """
+    numeric = column.kind in ("number", "bool")
+    plain = Column("number", column.values.astype(np.float64), column.missing) if numeric else column
+    digest = hashlib.sha256(b"number" if numeric else column.kind.encode())
+    changes = np.zeros(max(len(plain.values) - 1, 0), dtype=bool)
+    for words, _ in _fields(plain):
+        digest.update(words.astype("<u8").tobytes())
+        changes |= words[1:] != words[:-1]
+    size, turns = len(changes), int(np.count_nonzero(changes))
+    places = math.lgamma(size + 1) - math.lgamma(turns + 1) - math.lgamma(size - turns + 1)
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    nats = -len(plain.values) * float(np.sum(shares * np.log(shares)))
+    return digest.digest(), min(places, nats) > -CHANCE
 
 
 def _log_chance(repeats: NDArray[np.intp]) -> float:
@@ -127,22 +183,11 @@ def _words(column: Column) -> Words:
 
 
 def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool) -> str:
-    """HMAC over the sorted 128-bit keyed hashes of the rows.
-
-    Each hash folds in one word after another by multiply, add and mix with secret odd multipliers, twice
-    independently. Mixing between the words matters: a plain sum of products loses the sign bits of two
-    floats.
-    """
+    """HMAC over the sorted 128-bit keyed hashes of the rows."""
     columns = [sample.columns[name] for name in names]
     if grouped and sample.groups is not None:
         columns.append(sample.groups)
-    stream = Stream(secret, "rows")
-    lanes = np.zeros((2, sample.rows), dtype=np.uint64)
-    for column in columns:
-        keys = stream.words(12).reshape(2, 6) | np.uint64(1)
-        for words, place in _fields(column):
-            for lane, key in zip(lanes, keys, strict=True):
-                _fold(lane, words, key[2 * place], key[2 * place + 1])
+    lanes = _hashes(sample, secret, columns)
     order = np.lexsort((lanes[1], lanes[0]))
     kinds = [column.kind for column in columns]
     header = canonical(
@@ -154,6 +199,22 @@ def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool) -> str
         }
     )
     return _keyed(secret, b"rows\0" + header.encode() + b"\0" + lanes[:, order].astype("<u8").tobytes())
+
+
+def _hashes(sample: Sample, secret: bytes, columns: Iterable[Column]) -> Words:
+    """A 128-bit keyed hash for each row, in two lanes.
+
+    Each folds in one word after another by multiply, add and mix with secret odd multipliers. Mixing between the words
+    matters: a plain sum of products loses the sign bits of two floats.
+    """
+    stream = Stream(secret, "rows")
+    lanes = np.zeros((2, sample.rows), dtype=np.uint64)
+    for column in columns:
+        keys = stream.words(12).reshape(2, 6) | np.uint64(1)
+        for words, place in _fields(column):
+            for lane, key in zip(lanes, keys, strict=True):
+                _fold(lane, words, key[2 * place], key[2 * place + 1])
+    return lanes
 
 
 def _fields(column: Column) -> list[tuple[Words, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Bools, Column, Floats
+from unworn.queries.rows import Bools, Column, Floats, guarded
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
@@ -95,7 +96,12 @@ def _evaluate(
             for start in range(0, sample.rows if batch else 0, CHUNK):
                 chunk = Chunk(sample, start, min(CHUNK, sample.rows - start), memo)
                 for place in batch:
-                    take(place, chunk.span, queries[place].values(chunk))
+                    if facts[place].runs_code:
+                        # What the code returned may upset even us: that too is its failure, and no other.
+                        values = guarded(partial(queries[place].values, chunk))
+                    else:
+                        values = queries[place].values(chunk)
+                    take(place, chunk.span, values)
 
 
 def _facts(sample: Sample, queries: Sequence[Query]) -> list[Facts]:

@@ -51,6 +51,7 @@ class Sample:
         self.groups, self.left_out, self.path = groups, left_out, path
         self._features = features
         self._secret: bytes | None = None
+        self.digests: dict[bytes, Any] = {}  # and what they keep under each holdout's secret
         self.canonical: dict[str, Any] = {}  # what fingerprints keep of a column, independent of any key
 
     @classmethod
@@ -181,6 +182,11 @@ class Sample:
             return native.copy(deep=int(pandas.__version__.partition(".")[0]) < 3)
         return native.copy() if isinstance(native, dict) else native
 
+    @property
+    def has_features(self) -> bool:
+        """Whether there is anything to show a model."""
+        return self._features is not None
+
     @cached_property
     def small_labels(self) -> NDArray[np.int8]:
         """Numeric labels in a byte each, for predictions that fit into one."""
@@ -195,9 +201,12 @@ class Sample:
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
+        from unworn.sample.fingerprint import canonical_order
+
         if self._secret is None:
             raise ReadOnly("parts of the rows are secret, and this sample was not sealed with a key")
-        return Stream(self._secret, "parts").permutation(self.size)
+        # Over a canonical order, so that the same rows in another order fall into the same parts.
+        return canonical_order(self, self._secret)[Stream(self._secret, "parts").permutation(self.size)]
 
     def members(self, part: tuple[int, int] | None) -> Bools | None:
         """Which units lie in part ``j`` of ``parts`` equal ones; None for all of them."""
@@ -291,12 +300,18 @@ def _train_columns(train: Any, y: Any, target: str | None) -> dict[str, Column]:
     return {name: read.column for name, read in _table_of(train).columns.items()}
 
 
+def _frozen(values: Any) -> NDArray[Any]:
+    copy = np.array(values)
+    copy.setflags(write=False)
+    return copy
+
+
 def _without(native: Any, names: list[str]) -> Any:
     """The owner's object without these columns."""
     if native is None or isinstance(native, np.ndarray):
         return native
     if isinstance(native, dict):
-        return {name: values for name, values in native.items() if str(name) not in names}
+        return {name: _frozen(values) for name, values in native.items() if str(name) not in names}
     import narwhals as nw
 
     frame = nw.from_native(native)

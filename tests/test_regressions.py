@@ -1,0 +1,146 @@
+"""What once went wrong, or nearly: answers that nobody paid for, and intervals that did not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unworn import Failed, Holdout, Unaskable, accuracy, col, function, mean, share
+from unworn.errors import Mismatch
+from unworn.holdout.desk import Desk
+from unworn.mechanisms import Guess, GuessAndCheck, SampleSplitting
+from unworn.queries.query import Facts
+
+X = np.random.default_rng(0).normal(size=400)
+
+
+def test_an_interrupt_before_the_entry_is_durable_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    holdout, question = Holdout({"x": X}), share(col("x") > 0)
+    hand_in = Desk._hand_in
+
+    def interrupted(self: Desk, *args: Any) -> Any:
+        hand_in(self, *args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Desk, "_hand_in", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        holdout.ask(question, 0.2)
+    monkeypatch.undo()
+    assert holdout.meter.asked == 0
+    holdout.ask(share(col("x") > 1), 0.2)
+    assert holdout.meter.asked == 1  # the interrupted question is not asked behind its caller's back
+    assert holdout.ask(question, 0.2).index == 2
+    holdout.verify()
+
+
+def test_splitting_does_not_run_code_on_rows_it_has_not_shown() -> None:
+    holdout = Holdout({"x": X}, mechanism=SampleSplitting(rounds=2), asks=10)
+    with pytest.raises(Unaskable, match="does not run code"):
+        holdout.ask(function(lambda columns: columns["x"] > 0, range=(0, 1)))
+    assert holdout.meter.asked == 0
+
+
+def test_predictions_belong_to_one_order_of_the_rows(tmp_path: Path) -> None:
+    y = (X > 0).astype(int)
+    first = Holdout({"x": X}, y, ledger=tmp_path / "a.db")
+    answer = first.score(y, 1.0)
+    by_question = first.ask(share(col("x") > 0), 0.5)
+    again = Holdout({"x": X[::-1]}, y[::-1], ledger=tmp_path / "a.db")
+    with pytest.raises(Unaskable, match="another order"):
+        again.score(y)
+    assert again.ask(share(col("x") > 0)).index == by_question.index
+    assert Holdout({"x": X}, y, ledger=tmp_path / "a.db").score(y).index == answer.index
+
+
+@pytest.mark.parametrize("disguise", [lambda y: y.astype(bool), lambda y: y.astype(float), lambda y: 1.0 * y])
+def test_labels_in_disguise_are_recognised(tmp_path: Path, disguise: Any) -> None:
+    y = np.random.default_rng(3).integers(0, 2, 500)
+    Holdout(None, y, ledger=tmp_path / "a.db").score(y * 0, 0.5)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(Mismatch):
+        Holdout(None, pandas.Series(disguise(y), name="label"), ledger=tmp_path / "a.db")
+
+
+def test_sorted_labels_are_nobodys_own(tmp_path: Path) -> None:
+    y = np.repeat([0, 1], 250)
+    Holdout({"x": np.random.default_rng(1).normal(size=500)}, y, ledger=tmp_path / "a.db", name="one")
+    Holdout({"z": np.random.default_rng(2).normal(size=500)}, y, ledger=tmp_path / "a.db", name="two")
+
+
+def test_a_model_that_returns_no_columns_is_charged() -> None:
+    class Hollow:
+        classes_ = None
+
+        def predict_proba(self, rows: Any) -> Any:
+            return np.zeros((len(rows), 0))
+
+    holdout = Holdout({"x": X}, (X > 0).astype(int))
+    for metric, options in (("top_k_accuracy", {"k": 1}), ("log_loss", {})):
+        with pytest.raises(Failed):
+            holdout.score(Hollow(), 0.5, metric=metric, name=metric, **options)
+    assert holdout.meter.asked == 2
+
+
+def test_a_range_far_from_zero_is_refused() -> None:
+    holdout = Holdout({"x": np.arange(400)})
+    with pytest.raises(Unaskable, match="subtract a constant"):
+        holdout.ask(mean(col("x"), range=(1e15, 1e15 + 1)))
+    assert holdout.ask(mean(col("x") - 100, range=(0, 300)), 150).index == 1
+
+
+@pytest.mark.parametrize("discordance", [0.01, 0.05, 0.3])
+def test_max_width_counts_the_symbol_for_discordance_alone(discordance: float) -> None:
+    mechanism = GuessAndCheck()
+    facts = Facts("paired", -1.0, 1.0, zero_one=True)
+    offer = mechanism.offer(mechanism.begin(5000, 0.95), facts, Guess(0.0, None, discordance))
+    assert mechanism.widest(offer) >= mechanism.publish_width(offer, [0, 0])
+
+
+def test_a_huge_standard_error_says_no_more_than_the_range() -> None:
+    answer = Holdout({"x": X}).ask(share(col("x") > 0), 0.5, guess_se=1e308)
+    assert (answer.low, answer.high) == (0.0, 1.0)
+
+
+def test_a_model_cannot_change_the_features_of_a_dict() -> None:
+    data = {"a": X.copy()}
+    holdout = Holdout(data, (X > 0).astype(int))
+
+    class Writer:
+        def predict(self, rows: Any) -> Any:
+            rows["a"][:] = 0
+            return np.zeros(len(rows["a"]))
+
+    class Honest:
+        def predict(self, rows: Any) -> Any:
+            return (rows["a"] > 0).astype(int)
+
+    with pytest.raises(Failed):
+        holdout.score(Writer(), 0.5, name="writer")
+    data["a"] *= -1
+    assert holdout.score(Honest(), 1.0, name="honest").source == "guess"
+
+
+def test_repeats_stay_free_without_the_key(tmp_path: Path) -> None:
+    import shutil
+
+    path = tmp_path / "a.db"
+    first = Holdout({"x": X}, name="people", ledger=path)
+    answer = first.ask(share(col("x") > 0), 0.5)
+    first.close()
+    shutil.rmtree(tmp_path / "a.db.keys")
+    assert Holdout({"x": X}, name="people", ledger=path).ask(share(col("x") > 0)).index == answer.index
+
+
+def test_a_model_needs_features() -> None:
+    holdout = Holdout(None, (X > 0).astype(int))
+
+    class Model:
+        def predict(self, rows: Any) -> Any:
+            return np.zeros(len(rows))
+
+    with pytest.raises(Unaskable, match="labels only"):
+        holdout.score(Model(), name="m")
+    assert holdout.ask(accuracy(np.ones(400, dtype=int)), 0.5).index == 1
