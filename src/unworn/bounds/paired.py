@@ -120,7 +120,7 @@ def _largest(mean: float, s: float, nats: float) -> float:
     That minimum is concave and decreasing in D > mean, so Newton from the right stays on the right, where
     stopping is safe; Hoeffding's bound is such a start. In u = e^l the minimiser solves a quadratic equation.
     """
-    if mean >= s:
+    if mean >= s - 1e-12:  # what is left between them is not worth telling, and could not be told in floats
         return s
     if mean <= -1.0:  # every d is -1, and the minimum is ln((1 - D) / 2)
         return min(s, 1.0 - 2.0 * math.exp(-nats) * (1.0 - 1e-12))
