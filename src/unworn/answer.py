@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from html import escape
 from typing import Any
 
 from unworn.certificate import Certificate
@@ -76,6 +75,8 @@ class Answer:
         }
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         left, span = self.certificate.record.facts.low, self.certificate.record.facts.high
         scale = 100 / (span - left)
         bar = (

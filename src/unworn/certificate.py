@@ -12,15 +12,16 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unworn.errors import Exhausted, Mismatch, Tampered
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.queries.query import canonical
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FORMAT = "unworn certificate 1"
 
@@ -113,6 +114,8 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the card; returns where."""
+        from pathlib import Path
+
         target = Path(path)
         target.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return target
@@ -121,7 +124,8 @@ class Certificate:
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
         """Read a card back, however it came here."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            with open(path, encoding="utf-8") as card:
+                data = json.loads(card.read())
         except (ValueError, RecursionError):
             raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
         return cls.from_json(data)
@@ -151,6 +155,8 @@ class Certificate:
         replay(entries)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         items = "".join(f"<li>{escape(assumption)}</li>" for assumption in self.assumptions)
         return (
             f"<div><b>Certificate</b> · {escape(self.terms.name)} · answer {self.entry.index}<br>"

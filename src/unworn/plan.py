@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from html import escape
 from math import isfinite, log, log1p
 from typing import Any
 
@@ -64,6 +63,8 @@ class Plan:
         )
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = "".join(
             f"<tr><td>{escape(option.mechanism)}</td><td>{escape(option.theorem)}</td>"
             f"<td>{'–' if option.width is None else f'± {option.width:.4f}'}</td><td>{escape(option.reason)}</td></tr>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.errors import Unaskable
 from unworn.mechanisms import Guess
@@ -15,7 +15,9 @@ from unworn.queries import metric as metric_query
 from unworn.queries.predictions import Named
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Raised
-from unworn.sample import Sample
+
+if TYPE_CHECKING:
+    from unworn.sample import Sample
 
 
 def given_guess(
@@ -82,6 +84,8 @@ def fold_guess(
     estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
 ) -> tuple[float, float | None] | None:
     """A fitted estimator's score on a fold that it was not fitted on, with its standard error."""
+    from unworn.sample import Sample
+
     query = metric_query(metric, Named(estimator, "fold"), **options)
     try:
         labels = Sample.read(None, y)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from html import escape
 from numbers import Integral
-from pathlib import Path
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate, replay
@@ -15,7 +13,6 @@ from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Ask, Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.meter import Meter, Quote
-from unworn.holdout.opening import Wanted, open_rows
 from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store, verify
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
@@ -26,8 +23,10 @@ from unworn.queries import metric as metric_query
 from unworn.queries.frames import to_frame
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import Named, Recorded
-from unworn.sample import Sample
 from unworn.scorer import Scorer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Holdout:
@@ -84,6 +83,9 @@ class Holdout:
         train: Any = None,
         schema: Any = None,
     ) -> None:
+        from unworn.holdout.opening import Wanted, open_rows  # here: half of what an import would load
+        from unworn.sample import Sample
+
         asks = _check_numbers(asks, confidence, max_width)
         self._train = None if train is None else Sample.read_train(train, y)
         self._sample = Sample.read(data, y, groups=groups, schema=schema, train=self._train)
@@ -302,7 +304,7 @@ class Holdout:
             verify(entries, public=self.terms.public, head=head)
             replay(entries)
             return
-        certificate = card if isinstance(card, Certificate) else Certificate.load(Path(card))
+        certificate = card if isinstance(card, Certificate) else Certificate.load(card)
         certificate.verify(entries)
 
     def close(self) -> None:
@@ -325,6 +327,8 @@ class Holdout:
         return f"Holdout({self._desk.summary()})"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<div><b>{escape(self._desk.summary())}</b>{self.meter._repr_html_()}</div>"
 
     # ------------------------------------------------------------------ the way in
