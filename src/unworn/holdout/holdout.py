@@ -5,31 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import Any, SupportsFloat
 
 from unworn.answer import Answer
-from unworn.certificate import Certificate, replay
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Ask, Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
-from unworn.holdout.meter import Meter, Quote
+from unworn.holdout.looking import Looking
+from unworn.holdout.meter import Quote
 from unworn.holdout.tickets import Ticket
-from unworn.ledger import Store, open_store, verify
+from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import RAISED
-from unworn.mechanisms.transcript import Terms
 from unworn.queries import Query, compare, parse, parse_sql
 from unworn.queries import metric as metric_query
-from unworn.queries.frames import to_frame
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import Named, Recorded
 from unworn.scorer import Scorer
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-class Holdout:
+class Holdout(Looking):
     """A sample that can be asked as often as you like, and whose every answer holds for the population.
 
     Parameters
@@ -228,91 +223,12 @@ class Holdout:
         """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
         return fold_guess(estimator, X, y, metric, options)
 
-    # ------------------------------------------------------------------ looking
-
-    @property
-    def id(self) -> str:
-        """The holdout's name in its ledger, for good."""
-        return self._desk.transcript.first.holdout
-
-    @property
-    def terms(self) -> Terms:
-        """What entry 0 fixed."""
-        return self._desk.transcript.terms
-
-    @property
-    def path(self) -> Path | None:
-        """Where the rows were read from, if they were given by path."""
-        return self._sample.path
-
-    @property
-    def ledger_url(self) -> str | None:
-        """What opens the ledger again; none when it is this object's memory."""
-        return self._desk.store.url
-
-    @property
-    def name(self) -> str:
-        return self._desk.transcript.terms.name
-
-    @property
-    def mechanism(self) -> Mechanism:
-        return self._desk.transcript.mechanism
-
-    @property
-    def confidence(self) -> float:
-        return self._desk.transcript.terms.confidence
-
-    @property
-    def size(self) -> int:
-        """The number of sampled units: rows, or groups."""
-        return self._sample.size
-
-    @property
-    def max_width(self) -> float | None:
-        return self._desk.max_width
-
-    @property
-    def head(self) -> str:
-        """The hash of the last entry: note it somewhere, and a cut-off ledger will be found out."""
-        with self._desk.released() as transcript:
-            return transcript.head
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the key is missing, so that nothing can be asked."""
-        return self._desk.key is None
-
-    @property
-    def meter(self) -> Meter:
-        """What has been asked and spent, and how wide the next answer would be."""
-        with self._desk.released() as transcript:
-            return Meter.of(transcript, self._desk.refused)
-
-    @property
-    def answers(self) -> Any:
-        """Every answer so far, as a frame of the kind the rows came in."""
-        with self._desk.released() as transcript:
-            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.entries))]
-        columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
-        return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
-
-    def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
-        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
-        with self._desk.released() as transcript:
-            entries, head = self._desk.store.read(self.id), transcript.head
-        if card is None:
-            verify(entries, public=self.terms.public, head=head)
-            replay(entries)
-            return
-        certificate = card if isinstance(card, Certificate) else Certificate.load(card)
-        certificate.verify(entries)
+    # ------------------------------------------------------------------ being closed and copied
 
     def close(self) -> None:
         """Let go of files and of workers' connections."""
         self._ticket.close()
         self._desk.store.close()
-
-    # ------------------------------------------------------------------ being copied and shown
 
     def __copy__(self) -> Holdout:
         return self
@@ -322,14 +238,6 @@ class Holdout:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._ticket.reduce()
-
-    def __repr__(self) -> str:
-        return f"Holdout({self._desk.summary()})"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<div><b>{escape(self._desk.summary())}</b>{self.meter._repr_html_()}</div>"
 
     # ------------------------------------------------------------------ the way in
 
@@ -354,7 +262,7 @@ class Holdout:
         if self._reordered and not query.portable:
             self._desk.writable()  # without the key the order cannot be known, and bringing it back is what to do
             raise Unaskable(
-                "these rows come in another order than they were sealed in ,\n"
+                "these rows come in another order than they were sealed in,\n"
                 "  and predictions in an array belong to one order: open the rows as they were sealed"
             )
         try:

@@ -1,0 +1,111 @@
+"""What can be seen of a holdout: its terms, what was released, what it cost. Free, and the same for everybody."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from unworn.certificate import Certificate, replay
+from unworn.holdout.desk import Desk
+from unworn.holdout.meter import Meter
+from unworn.ledger import verify
+from unworn.mechanisms import Mechanism
+from unworn.mechanisms.transcript import Terms
+from unworn.queries.frames import to_frame
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from unworn.sample import Sample
+
+
+class Looking:
+    """The half of :class:`~unworn.holdout.Holdout` that asks nothing."""
+
+    _desk: Desk
+    _sample: Sample
+
+    @property
+    def id(self) -> str:
+        """The holdout's name in its ledger, for good."""
+        return self._desk.transcript.first.holdout
+
+    @property
+    def terms(self) -> Terms:
+        """What entry 0 fixed."""
+        return self._desk.transcript.terms
+
+    @property
+    def path(self) -> Path | None:
+        """Where the rows were read from, if they were given by path."""
+        return self._sample.path
+
+    @property
+    def ledger_url(self) -> str | None:
+        """What opens the ledger again; none when it is this object's memory."""
+        return self._desk.store.url
+
+    @property
+    def name(self) -> str:
+        return self._desk.transcript.terms.name
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self._desk.transcript.mechanism
+
+    @property
+    def confidence(self) -> float:
+        return self._desk.transcript.terms.confidence
+
+    @property
+    def size(self) -> int:
+        """The number of sampled units: rows, or groups."""
+        return self._sample.size
+
+    @property
+    def max_width(self) -> float | None:
+        return self._desk.max_width
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry: note it somewhere, and a cut-off ledger will be found out."""
+        with self._desk.released() as transcript:
+            return transcript.head
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the key is missing, so that nothing can be asked."""
+        return self._desk.key is None
+
+    @property
+    def meter(self) -> Meter:
+        """What has been asked and spent, and how wide the next answer would be."""
+        with self._desk.released() as transcript:
+            return Meter.of(transcript, self._desk.refused)
+
+    @property
+    def answers(self) -> Any:
+        """Every answer so far, as a frame of the kind the rows came in."""
+        with self._desk.released() as transcript:
+            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.entries))]
+        columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
+        return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
+
+    def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
+        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
+        with self._desk.released() as transcript:
+            entries, head = self._desk.store.read(self.id), transcript.head
+        if card is None:
+            verify(entries, public=self.terms.public, head=head)
+            replay(entries)
+            return
+        certificate = card if isinstance(card, Certificate) else Certificate.load(card)
+        certificate.verify(entries)
+
+    def __repr__(self) -> str:
+        return f"Holdout({self._desk.summary()})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<div><b>{escape(self._desk.summary())}</b>{self.meter._repr_html_()}</div>"
