@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,44 @@ def test_a_model_needs_features() -> None:
     with pytest.raises(Unaskable, match="labels only"):
         holdout.score(Model(), name="m")
     assert holdout.ask(accuracy(np.ones(400, dtype=int)), 0.5).index == 1
+
+
+def test_code_that_asks_the_holdout_it_runs_in_fails_like_any_other() -> None:
+    holdout = Holdout({"x": X})
+    with pytest.raises(Failed):
+        holdout.ask(function(lambda columns: holdout.ask(share(col("x") > 0), 0.5), range=(0, 1), name="nested"))
+    assert holdout.meter.asked == 1
+    assert holdout.ask(share(col("x") > 0), 0.5).index == 2
+
+
+def test_an_interrupted_caller_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The leader is interrupted while others wait: one of them leads, and all of them are answered."""
+    holdout, hand_in, done = Holdout({"x": X}), Desk._hand_in, threading.Event()
+    interrupted: list[str] = []
+
+    def slow(self: Desk, asks: Any, memo: Any) -> Any:
+        if threading.current_thread().name == "leader":
+            done.wait(20)
+            raise KeyboardInterrupt
+        return hand_in(self, asks, memo)
+
+    def lead() -> None:
+        try:
+            holdout.ask(share(col("x") > 9), 0.0)
+        except KeyboardInterrupt:
+            interrupted.append("leader")
+
+    monkeypatch.setattr(Desk, "_hand_in", slow)
+    leader = threading.Thread(target=lead, name="leader")
+    leader.start()
+    others = [threading.Thread(target=holdout.ask, args=(share(col("x") > cut / 10), 0.5)) for cut in range(6)]
+    for other in others:
+        other.start()
+    done.set()
+    for thread in (leader, *others):
+        thread.join(20)
+        assert not thread.is_alive()
+    assert interrupted == ["leader"]
+    # The leader's own question may have been taken up before it could be withdrawn; the others' are all there.
+    assert len({record.label for record in holdout._desk.transcript.records} - {"share of x > 9"}) == 6
+    holdout.verify()

@@ -14,12 +14,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate
-from unworn.errors import Conflict, Exhausted, LedgerError, ReadOnly, Refused, Tampered
+from unworn.errors import Conflict, Exhausted, LedgerError, ReadOnly, Refused, Tampered, Unaskable
 from unworn.holdout.guessing import ledger_guess
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry, Key, Store, verify
@@ -75,6 +75,7 @@ class Desk:
         self.refused = 0
         self._jobs: deque[_Job] = deque()
         self._line = Line(self._serve)
+        self._server: int | None = None
         self._durable = transcript.entries[-1]
         self._lock = threading.RLock()
         self._owner = self._pid = os.getpid()
@@ -82,12 +83,14 @@ class Desk:
     def enter(self, asks: Sequence[Ask]) -> list[Answer]:
         """Answer a batch, durably, all or none."""
         self._mine()
+        if self._server == threading.get_ident():
+            raise Unaskable("a question's own code cannot ask the holdout that is running it")
         job = _Job(asks, self.rows)
         self._jobs.append(job)
         try:
             self._line.wait(job)
         except BaseException:
-            if job in self._jobs:
+            with suppress(ValueError):
                 self._jobs.remove(job)  # interrupted before anybody took it up: nobody would hear the answer
             raise
         if job.error is not None:
@@ -100,6 +103,7 @@ class Desk:
         """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
         with self._mine():
             jobs = [self._jobs.popleft() for _ in range(len(self._jobs))]
+            self._server = threading.get_ident()
             try:
                 for _ in range(_TRIES):
                     if self._enter_all([job for job in jobs if not job.settled]):
@@ -108,6 +112,7 @@ class Desk:
                 for job in jobs:
                     job.settle(LedgerError(overtaken))
             finally:  # interrupted: whoever is not served yet leads next
+                self._server = None
                 self._jobs.extendleft(reversed([job for job in jobs if not job.settled]))
 
     def _enter_all(self, jobs: list[_Job]) -> bool:
@@ -204,7 +209,7 @@ class Desk:
         """The lock of this process: a fork may have copied it while a thread that is not here held it."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.RLock(), os.getpid()
-            self._jobs, self._line = deque(), Line(self._serve)
+            self._jobs, self._line, self._server = deque(), Line(self._serve), None
             if self.store.url is not None:
                 self.refresh()  # what was queued at the fork is the parent's to commit
         return self._lock
