@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unworn import Failed, Holdout, Unaskable, accuracy, col, function, mean, share
+from unworn import Failed, Holdout, Unaskable, accuracy, col, compare, function, mean, share
 from unworn.errors import Mismatch
 from unworn.holdout.desk import Desk
 from unworn.mechanisms import Guess, GuessAndCheck, SampleSplitting
 from unworn.queries.query import Facts
+from unworn.sample import Sample
 
 X = np.random.default_rng(0).normal(size=400)
 
@@ -186,3 +187,25 @@ def test_an_interrupted_caller_does_not_hold_up_the_others(monkeypatch: pytest.M
     # The leader's own question may have been taken up before it could be withdrawn; the others' are all there.
     assert len({record.label for record in holdout._desk.transcript.records} - {"share of x > 9"}) == 6
     holdout.verify()
+
+
+def test_a_batch_of_all_kinds_is_one_pass_and_says_what_single_asks_say() -> None:
+    y, p = (X > 0).astype(int), (X > 0.1).astype(int)
+    questions = [
+        share(col("x") > 0),
+        mean(col("x").fill(0), range=(-5, 5)),
+        accuracy(p),
+        compare(accuracy(p), accuracy(y)),
+    ]
+    sample = Sample.read({"x": X}, y)
+    single = [sample.counts, sample.means, sample.counts, sample.differences]
+    together = sample.statistics(questions)
+    assert [np.ravel(value).tolist() for value in together] == [
+        np.ravel(read([question])).tolist() for read, question in zip(single, questions, strict=True)
+    ]
+    passes: list[int] = []
+    holdout = Holdout({"x": X}, y)
+    read = holdout._sample.statistics
+    holdout._sample.statistics = lambda queries, part=None: (passes.append(len(queries)), read(queries, part))[1]  # type: ignore[method-assign]
+    holdout.ask_many(questions)
+    assert passes == [4]

@@ -266,7 +266,7 @@ class Holdout(Looking):
                 "  and predictions in an array belong to one order: open the rows as they were sealed"
             )
         try:
-            query.fingerprint  # noqa: B018  (made here, so that what has none is refused before rows are read)
+            _ = query.fingerprint  # made here, so that what has none is refused before rows are read
         except (TypeError, ValueError) as why:
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
         if value is not None:

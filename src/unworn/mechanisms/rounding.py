@@ -67,7 +67,7 @@ class Rounding(Mechanism):
         return Described(False, math.log(offer.cells + offer.runs_code))
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        cell = edges(offer, int(symbol))  # type: ignore[arg-type]
+        cell = edges(offer, int(spread_of(offer, symbol)[0]))
         low, high = interval(offer, cell)
         return Published((cell[0] + cell[1]) / 2, low, high, "grid")
 

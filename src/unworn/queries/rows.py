@@ -60,6 +60,9 @@ class Rows(Protocol):
     def size(self) -> int:
         """The number of sampled units: rows, or groups."""
 
+    def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
+        """For questions of any kinds, in one pass: what ``counts``, ``means`` or ``differences`` tells of each."""
+
     def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
         """For 0/1 questions: in how many rows the answer is yes."""
 

@@ -108,67 +108,62 @@ def _facts(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
     return [query.facts(sample.schema, sample.rows) for query in queries]
 
 
+def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[Any]:
+    """What each question is about, all in one pass: a count of yes, a mean, or a mean difference with its spread.
+
+    Means are kept inside the declared range, which rounding could leave by the last bit.
+    """
+    facts = _facts(sample, queries)
+    if sample.unit_of_row is not None:
+        units = _unit_means(sample, queries, facts, members)
+        totals = [[float(np.mean(values)), float(np.mean(np.abs(values)))] for values in units]
+        return [_statistic(fact, total, 1) for fact, total in zip(facts, totals, strict=True)]
+    size = sample.rows if members is None else int(np.count_nonzero(members))
+    sums = _sums(sample, queries, facts, members)
+    return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
+
+
+def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
+    if fact.kind == "binary":
+        return int(totals[0])
+    mean = min(max(totals[0] / size, fact.low), fact.high)
+    return mean if fact.kind == "unit" else (mean, min(max(totals[1] / size, abs(mean)), fact.high))
+
+
 def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> NDArray[np.int64]:
     """How many rows say yes."""
-    facts = _facts(sample, queries)
-    if any(fact.kind != "binary" for fact in facts):
+    if any(fact.kind != "binary" for fact in _facts(sample, queries)):
         raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask its mean")
-    totals = [0] * len(queries)
-
-    def take(place: int, rows: slice, values: Values) -> None:
-        totals[place] += int(np.count_nonzero(values if members is None else values & members[rows]))
-
-    _evaluate(sample, queries, facts, take)
-    return np.array(totals, dtype=np.int64)
+    return np.array(statistics(sample, queries, members), dtype=np.int64)
 
 
 def means(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
-    """Means over units, kept inside each declared range, which rounding could leave by the last bit."""
-    facts = _facts(sample, queries)
-    if sample.unit_of_row is not None:
-        raw = [float(np.mean(values)) for values in _unit_means(sample, queries, facts, members)]
-    else:
-        size = sample.rows if members is None else int(np.count_nonzero(members))
-        sums = _sums(sample, queries, facts, members, absolute=False)
-        raw = [math.fsum(parts) / size for parts in sums]
-    return np.array([min(max(value, fact.low), fact.high) for value, fact in zip(raw, facts, strict=True)])
+    """Means over units."""
+    size = sample.rows if members is None else int(np.count_nonzero(members))
+    told = zip(statistics(sample, queries, members), _facts(sample, queries), strict=True)
+    return np.array([value / size if fact.kind == "binary" else value for value, fact in told])
 
 
 def differences(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
     """Mean difference and mean absolute difference over units."""
-    facts = _facts(sample, queries)
-    pairs: list[tuple[float, float]]
-    if sample.unit_of_row is not None:
-        units = _unit_means(sample, queries, facts, members)
-        pairs = [(float(np.mean(values)), float(np.mean(np.abs(values)))) for values in units]
-    else:
-        size = sample.rows if members is None else int(np.count_nonzero(members))
-        sums = _sums(sample, queries, facts, members, absolute=True)
-        pairs = [(math.fsum(parts[0::2]) / size, math.fsum(parts[1::2]) / size) for parts in sums]
-    result = np.empty((len(queries), 2))
-    for place, ((mean, spread), fact) in enumerate(zip(pairs, facts, strict=True)):
-        mean = min(max(mean, fact.low), fact.high)
-        result[place] = mean, min(max(spread, abs(mean)), fact.high)
-    return result
+    return np.array(statistics(sample, queries, members)).reshape(len(queries), 2)
 
 
 def _sums(
-    sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None, absolute: bool
-) -> list[list[float]]:
-    """One sum a run of rows (followed by the sum of absolute values): to be added exactly."""
-    sums: list[list[float]] = [[] for _ in queries]
+    sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
+) -> list[tuple[float, float]]:
+    """The sum of each question's values and, where it is paired, of their sizes: runs of rows are added exactly."""
+    sums: list[tuple[list[float], list[float]]] = [([], []) for _ in queries]
 
     def take(place: int, rows: slice, values: Values) -> None:
         inside = values if members is None else values[members[rows]]
-        if inside.dtype == np.bool_:
-            sums[place].append(float(np.count_nonzero(inside)))
-        else:
-            sums[place].append(float(np.sum(inside)))
-        if absolute:
-            sums[place].append(float(np.sum(np.abs(inside))))
+        total = np.count_nonzero(inside) if inside.dtype == np.bool_ else np.sum(inside)
+        sums[place][0].append(float(total))
+        if facts[place].kind == "paired":
+            sums[place][1].append(float(np.sum(np.abs(inside))))
 
     _evaluate(sample, queries, facts, take)
-    return sums
+    return [(math.fsum(plain), math.fsum(absolute)) for plain, absolute in sums]
 
 
 def _unit_means(

@@ -220,6 +220,10 @@ class Sample:
         inside[self._order[place * share : (place + 1) * share]] = True
         return inside
 
+    def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
+        """A count, a mean or a pair for each question, by its kind, in one pass over the rows."""
+        return passes.statistics(self, queries, self.members(part))
+
     def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
         """For 0/1 questions: in how many rows the answer is yes."""
         return passes.counts(self, queries, self.members(part))
