@@ -77,7 +77,7 @@ def ask(
     if train is not None:
         check_file(train, "training file")
     _check_card(card)
-    from unworn.queries import parse_sql
+    from unworn.queries.sql import parse as parse_sql
 
     query = parse_sql(question, range=range)  # refused before a ledger is made for it
     where = ledger or f"{data}.ledger.db"

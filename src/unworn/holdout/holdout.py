@@ -17,7 +17,7 @@ from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import RAISED
-from unworn.queries import Query, compare, parse, parse_sql
+from unworn.queries import Query, compare, parse
 from unworn.queries import metric as metric_query
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import Named, Recorded
@@ -252,7 +252,7 @@ class Holdout(Looking):
         by: str | None = None,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
-        query = parse_sql(question) if isinstance(question, str) else question
+        query = _read_sql(question) if isinstance(question, str) else question
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         facts = query.facts(self._sample.schema, self._sample.rows)
@@ -292,6 +292,12 @@ class Holdout(Looking):
         if answer.certificate.record.symbol == RAISED:
             raise Failed(Failed.MESSAGE, index=answer.index)
         return answer
+
+
+def _read_sql(text: str) -> Query:
+    from unworn.queries.sql import parse as parse_sql  # loaded by those who write SQL
+
+    return parse_sql(text)
 
 
 def _checked_name(by: str | None) -> str | None:

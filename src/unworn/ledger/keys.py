@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
+import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -41,7 +41,7 @@ class Key:
     @classmethod
     def new(cls) -> Key:
         """A fresh key from the operating system's generator."""
-        return cls(secrets.token_bytes(32))
+        return cls(os.urandom(32))
 
     @classmethod
     def from_hex(cls, text: str) -> Key:

@@ -25,7 +25,6 @@ from unworn.queries.predictions import FromModel, Given
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 from unworn.queries.schema import ColumnType, Schema
-from unworn.queries.sql import parse as parse_sql
 
 __all__ = [
     "ColumnType",
@@ -49,7 +48,6 @@ __all__ = [
     "metric",
     "mse",
     "parse",
-    "parse_sql",
     "share",
     "top_k",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -33,7 +33,7 @@ class Function(Query):
     high: float
     binary: bool
     name: str | None
-    token: str = field(default_factory=lambda: secrets.token_hex(16))
+    token: str = field(default_factory=lambda: os.urandom(16).hex())
 
     @property
     def label(self) -> str:
