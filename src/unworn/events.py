@@ -35,8 +35,36 @@ class Shown:
     """The exact value on all the rows was released: nothing is promised any more."""
 
 
-Event = Described | Looked | Shown
-_KINDS: dict[str, type[Event]] = {"described": Described, "looked": Looked, "shown": Shown}
+@dataclass(frozen=True, slots=True)
+class Noised:
+    """A count was released with fresh noise.
+
+    ``scale`` is in units of what one row can change: for ``laplace`` the scale s of P(m) ∝ exp(−|m|/s), for
+    ``gaussian`` the standard deviation, for ``cosine`` the N beyond which |m| cannot come. ``drawn`` is the number of
+    fresh rows the count was taken over, with replacement where ``replaced``; None when it was taken over all.
+    """
+
+    noise: str
+    scale: float
+    drawn: int | None = None
+    replaced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drew:
+    """The value of one fresh row, 0 or 1, was released, turned over with probability ``flip``."""
+
+    flip: float
+
+
+Event = Described | Looked | Shown | Noised | Drew
+_KINDS: dict[str, type[Event]] = {
+    "described": Described,
+    "looked": Looked,
+    "shown": Shown,
+    "noised": Noised,
+    "drew": Drew,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS.values()}
 

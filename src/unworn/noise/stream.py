@@ -1,4 +1,4 @@
-"""Every random draw: a keyed stream that can be repeated by whoever holds the key, and by nobody else.
+"""A keyed stream of random words that can be repeated by whoever holds the key, and by nobody else.
 
 A draw is a function of the holdout's key and of what it is for. A restart repeats it, another question gets
 an independent one, and no state is stored. AES in counter mode is a permutation-based generator whose
