@@ -34,9 +34,12 @@ test-all: $(READY)  ## What 'make test' leaves out because it is slow
 theory: $(READY)  ## The large simulations: miss rates of every mechanism against every analyst
 	$(PYTEST) -m theory
 
-bench: $(READY)  ## Widths and speed, as ratios measured side by side
+bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by side
 	$(BIN)/python benchmarks/widths.py
+	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/ask.py
+	$(BIN)/python benchmarks/noise.py
+	$(BIN)/python benchmarks/draws.py
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -42,6 +42,14 @@ def test_widths_meet_their_goals() -> None:
         assert sum(row["what"].startswith(start) for row in judged) >= at_least
 
 
+def test_draws_has_its_form() -> None:
+    rows = measured("draws.py")
+    check_form(rows)
+    judged = [row for row in rows if row["holds"] is not None]
+    assert len(judged) == 8
+    assert all(row["goal"] == 4 and "drawn from 1e7 against 1e5" in row["what"] for row in judged)
+
+
 def test_ask_has_its_form() -> None:
     # Whether a goal of speed holds depends on the machine and on who else uses it: never tested.
     rows = measured("ask.py")

@@ -21,6 +21,7 @@ from unworn.queries import (
     share,
     top_k,
 )
+from unworn.verdict import Verdict
 
 __all__ = [
     "Answer",
@@ -34,6 +35,7 @@ __all__ = [
     "Refused",
     "Unaskable",
     "UnwornError",
+    "Verdict",
     "accuracy",
     "balanced_accuracy",
     "brier",

@@ -15,7 +15,8 @@ class Answer:
     """What a question gets: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
 
     ``source`` says where the value comes from: the ``guess`` that the rows agreed with, the cell of a ``surprise`` or
-    of a ``grid``, or ``exact`` where a mechanism shows it. ``index`` is its place in the ledger.
+    of a ``grid``, or ``exact`` where a mechanism shows it. ``index`` is its place in the ledger. Among a ledger's
+    answers are the outcomes of tests: 1 for rejected, 0 for not, and of the value itself nothing is told.
     """
 
     value: float
@@ -56,6 +57,8 @@ class Answer:
         return Answer.of, (self.certificate,)  # without the question, which may hold a model
 
     def __str__(self) -> str:
+        if self.source == "test":
+            return f"{self.label} {'yes' if self.value else 'no'}"
         return f"{self.label}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({self.source})"
 
     def row(self) -> dict[str, Any]:
@@ -77,6 +80,9 @@ class Answer:
     def _repr_html_(self) -> str:
         from html import escape
 
+        if self.source == "test":
+            outcome = "rejected" if self.value else "not rejected"
+            return f"<div><b>{outcome}</b> · {escape(self.label)}<br><small>answer {self.index}</small></div>"
         left, span = self.certificate.record.facts.low, self.certificate.record.facts.high
         scale = 100 / (span - left)
         bar = (

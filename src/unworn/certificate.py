@@ -32,6 +32,8 @@ ASSUMPTIONS = (
     "Time series and other dependent rows are outside the promise.",
 )
 NO_PROMISE = "Nothing is promised: this mechanism shows exact values, and its intervals fail under adaptive questions."
+SENSITIVE = "Replacing one row (group) changes the statistic by no more than the sensitivity declared for it."
+FROM_SEED = "The key was made from a seed, for a simulation: whoever knows the seed knows every random draw."
 IN_MEMORY = "The ledger is kept in one program's memory: what that program asked elsewhere is not in it."
 
 
@@ -57,7 +59,12 @@ class Certificate:
     def assumptions(self) -> tuple[str, ...]:
         """What must be true of the world for the interval to hold, in words."""
         promise = ASSUMPTIONS if self.terms.mechanism.promises else (NO_PROMISE, *ASSUMPTIONS)
-        return (*promise, IN_MEMORY) if self.terms.kept == "memory" else promise
+        special = {
+            SENSITIVE: self.record.offer.sensitivity is not None,
+            IN_MEMORY: self.terms.kept in ("memory", "seed"),
+            FROM_SEED: self.terms.kept == "seed",
+        }
+        return (*promise, *(words for words, holds in special.items() if holds))
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -70,6 +77,8 @@ class Certificate:
             "index": offer.index,
             "log_level": offer.log_level,
             "symbol": self.record.symbol,
+            **({} if offer.null is None else dict(zip(("side", "null", "level"), offer.null, strict=True))),
+            **self.terms.mechanism.numbers(offer),
         }
 
     @property

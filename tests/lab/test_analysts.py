@@ -7,7 +7,14 @@ import pytest
 
 from unworn import Holdout
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Played, SeededStore, SignWorld
-from unworn.lab.analysts import Boosting, EdgeGuesser, RollCall, SelectThenVote, SurpriseMaximiser
+from unworn.lab.analysts import (
+    Boosting,
+    EdgeGuesser,
+    Fingerprinting,
+    RollCall,
+    SelectThenVote,
+    SurpriseMaximiser,
+)
 from unworn.lab.analysts.sharpener import Sharpener
 from unworn.lab.worlds import Scene
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive
@@ -35,7 +42,7 @@ def test_nobody_asks_more_than_they_said(name: str, mechanism: Mechanism, asks: 
     assert asks < 5 or len(played) >= asks / 3
 
 
-@pytest.mark.parametrize("name", sorted(set(ANALYSTS) - {"roll_call"}))
+@pytest.mark.parametrize("name", [name for name, kind in ANALYSTS.items() if not kind.finite])
 def test_what_is_asked_depends_on_what_was_answered(name: str) -> None:
     """Other labels, other answers, and so other questions, though all coins are the same."""
     asked = []
@@ -51,12 +58,16 @@ def test_a_roll_call_finds_the_rows() -> None:
     assert played[-1].answer.value == 1.0  # all of the rows, though few of the points
     assert played[-1].truth < 0.5
     assert played[-1].truth == pytest.approx(len(np.unique(scene.labels * scene.data["point"])) / 160)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in ANALYSTS.items() if kind.finite])
+def test_who_reasons_about_points_needs_points(name: str) -> None:
     with pytest.raises(TypeError, match="FiniteWorld"):
-        play(RollCall(), "sign")
+        play(ANALYSTS[name](), "sign")
 
 
-@pytest.mark.parametrize("kind", [SelectThenVote, Boosting])
-def test_an_honest_batch_asks_the_same(kind: type[SelectThenVote] | type[Boosting]) -> None:
+@pytest.mark.parametrize("kind", [SelectThenVote, Boosting, Fingerprinting])
+def test_an_honest_batch_asks_the_same(kind: type[SelectThenVote | Boosting | Fingerprinting]) -> None:
     """Under a mechanism whose answers do not depend on the order, a batch changes nothing but the entries' places."""
     alone, _, _ = play(kind(), mechanism=Naive())
     together, holdout, _ = play(kind(batch=True), mechanism=Naive())

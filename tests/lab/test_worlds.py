@@ -71,6 +71,29 @@ def test_a_vote_on_the_rows_themselves_overfits() -> None:
     assert scene.vote(right - 0.5).truth == 0.5
 
 
+@pytest.mark.parametrize("rows", [40, 41])
+@pytest.mark.parametrize("world", [SignWorld(), SKEWED], ids=["sign", "finite"])
+def test_a_certain_question_is_certain(world: World, rows: int) -> None:
+    """Whatever the rows, and to the last row: as a 0/1 question, so that no coins come in."""
+    for seed in range(5):
+        scene = world.draw(rows, 1, np.random.default_rng(seed))
+        rule = scene.certain()
+        facts = rule.question.facts(sealed(scene)._sample.schema, rows)
+        assert (facts.kind, facts.low, facts.high, facts.runs_code) == ("binary", 0.0, 1.0, False)
+        assert value(scene, rule) == rule.truth == 20 / rows
+
+
+def test_many_points_are_not_put_in_words() -> None:
+    """A list of 1,000 is the longest the language has, and a slow one; truths stay what they were."""
+    scene = FiniteWorld(20_000, forms=("share",)).draw(500, 3, np.random.default_rng(1))
+    for j in range(3):
+        assert scene.values[j].sum() < 120  # 50 on average; above 120 with probability below 1e-15
+        assert value(scene, scene.probe(j)) == pytest.approx(scene.values[j][scene.points].mean())
+    crowd = range(0, 20_000, 2)
+    assert scene.among(crowd).truth == pytest.approx(0.5)
+    assert value(scene, scene.among(crowd)) == pytest.approx((scene.points % 2 == 0).mean())
+
+
 def test_the_same_seed_draws_the_same() -> None:
     first, second = (FiniteWorld(30).draw(20, 5, np.random.default_rng(6)) for _ in range(2))
     np.testing.assert_array_equal(first.points, second.points)

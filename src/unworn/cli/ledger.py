@@ -108,7 +108,8 @@ def _draw(told: list[dict[str, Any]], figure: Path) -> Path:
         raise BadInput(f"a figure shows one holdout, and there are {len(told)}.\n  Say which: --name.")
     (holdout,) = told
     subtitle = f"{holdout['size']:,} {holdout['unit']}s · {percent(holdout['confidence'])} for all together"
-    chart = charts.intervals(holdout["answers"], title=f"{holdout['name']}: answers and intervals", subtitle=subtitle)
+    answers = [row for row in holdout["answers"] if row["source"] != "test"]  # they have no interval to draw
+    chart = charts.intervals(answers, title=f"{holdout['name']}: answers and intervals", subtitle=subtitle)
     return charts.save(chart, figure)
 
 
@@ -137,6 +138,9 @@ def _print(told: list[dict[str, Any]], last: int) -> None:
 
 
 def _line(row: dict[str, Any]) -> list[str]:
+    if row["source"] == "test":
+        outcome = "yes" if row["value"] else "no"
+        return [str(row["index"]), outcome, "", "", "test", "", row["by"] or "", row["question"]]
     guess = "" if row["guess"] is None else number(row["guess"])
     interval = f"[{number(row['low'])}, {number(row['high'])}]"
     shown = [str(row["index"]), number(row["value"]), interval, number(row["width"])]

@@ -120,7 +120,11 @@ def _print_card(certificate: Certificate, done: list[str], ledger: str | None) -
     say("The card is valid." if terms.mechanism.promises else "The card is valid, and promises nothing.")
     say()
     say(certificate.record.label)
-    say(f"  {number(published.value)}  in [{number(published.low)}, {number(published.high)}]  ({published.source})")
+    if published.source == "test":
+        say("  rejected" if published.value else "  not rejected")
+    else:
+        interval = f"in [{number(published.low)}, {number(published.high)}]"
+        say(f"  {number(published.value)}  {interval}  ({published.source})")
     say(f"  answer {certificate.entry.index} of {terms.name!r} · {terms.size:,} {_unit(terms)}", nl=False)
     say(f" · {percent(terms.confidence)} for all answers together")
     say()

@@ -146,7 +146,8 @@ class Desk:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
             offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position)
-            widest = 0.0 if self.max_width is None else self.transcript.mechanism.widest(offer)
+            limited = self.max_width is not None and offer.null is None  # a test has no width
+            widest = self.transcript.mechanism.widest(offer) if limited else 0.0
             if self.max_width is not None and widest > self.max_width:
                 raise Exhausted(
                     f"the next answer would be ± {widest:.4g}, wider than max_width = {self.max_width:g}.\n"
@@ -235,12 +236,13 @@ class Desk:
         if not offers:
             return [self.answer(places[place], ask.query) for place, ask in enumerate(asks)], []
         key = self.writable()
-        if len(offers) > 1:
-            memo.prefetch([(ask.query, offer) for ask, offer in offers])
         state, head, now = transcript.state, transcript.head, round(time.time(), 3)
+        noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for ask, offer in offers]
+        if len(offers) > 1 and mechanism.reads != "draws":
+            questions = [(ask.query, offer) for ask, offer in offers]
+            memo.prefetch(questions, noises if mechanism.reads == "rounded" else None)
         written: list[tuple[Entry, Record]] = []
-        for position, (ask, offer) in enumerate(offers):
-            noise = Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint)
+        for position, ((ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             reply = mechanism.answer(state, offer, ask.query, memo, noise)
             record = Record(
                 ask.query.to_json(),

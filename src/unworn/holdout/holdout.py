@@ -17,11 +17,12 @@ from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import RAISED
-from unworn.queries import Query, compare, parse
+from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import Named, Recorded
 from unworn.scorer import Scorer
+from unworn.verdict import Verdict
 
 
 class Holdout(Looking):
@@ -172,6 +173,25 @@ class Holdout(Looking):
             guess = 0.0
         return self._one(self._prepare(query, guess, guess_se, discordance, again=again, by=by))
 
+    def test(
+        self,
+        question: Query | str,
+        level: float = 0.05,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        by: str | None = None,
+    ) -> Verdict:
+        """Is the population's value above (below) this? Rejects "it is at most (at least) that", or does not.
+
+        With probability at least 1 − ``level`` no true hypothesis is *ever* rejected by a test at this level, however
+        the hypotheses were chosen from earlier answers. For a comparison, ``above=0`` is meant. The same test again is
+        free; a rejection counts as a surprise. No p-value is told: it would be a fact about the rows, unpaid for.
+        """
+        query = _read_sql(question) if isinstance(question, str) else question
+        tested = hypothesis(query, level, above=above, below=below)
+        return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
+
     def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
         """A narrower interval for an answer that matters: the same question again, inside its published cell."""
         entry = answer.certificate.entry
@@ -185,6 +205,8 @@ class Holdout(Looking):
             record = transcript.record(entry.index)
         if record.symbol == RAISED:
             raise Unaskable("there is nothing to sharpen: the question's own code failed on the rows")
+        if record.offer.null is not None:
+            raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
         if not isinstance(self.mechanism, GuessAndCheck):
             raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
         query = answer.query if answer.query is not None else parse(record.question)
@@ -250,11 +272,14 @@ class Holdout(Looking):
         *,
         again: bool = False,
         by: str | None = None,
+        test: bool = False,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
         query = _read_sql(question) if isinstance(question, str) else question
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
+        if isinstance(query, Hypothesis) and not test:
+            raise Unaskable("a hypothesis is not asked but tested: holdout.test(question, above=...)")
         facts = query.facts(self._sample.schema, self._sample.rows)
         facts.check()
         if query.needs_features and not self._sample.has_features:
@@ -274,7 +299,7 @@ class Holdout(Looking):
         elif error is not None:
             raise Unaskable("guess_se says how sure a guess is: give guess= too")
         else:
-            guess = None if self._train is None else train_guess(query, self._train)
+            guess = None if self._train is None or test else train_guess(query, self._train)
         return Ask(query, facts, guess, _checked_name(by), again)
 
     def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:

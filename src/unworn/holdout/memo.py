@@ -1,7 +1,8 @@
 """Rows whose answers are remembered for the length of one ask.
 
 A batch is read in one pass, and an ask that another writer overtook is not read again: neither the rows nor,
-above all, the user's model run twice.
+above all, the user's model run twice. What depends on noise is remembered only together with the very stream it was
+made with: an ask that was overtaken has another.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from unworn.mechanisms import Offer
 from unworn.queries.query import Query
-from unworn.queries.rows import Floats, Raised, Rows
+from unworn.queries.rows import Floats, Raised, Rows, Words
+from unworn.queries.statistic import Statistic
 
 Part = tuple[int, int] | None
 
@@ -26,6 +28,9 @@ class Memo:
         self._rows = rows
         self.interrupted = False
         self._known: dict[tuple[str, Part], Any] = {}
+        self._whole: dict[str, float] = {}
+        self._counts: dict[str, int] = {}
+        self._rounded: dict[tuple[str, int], tuple[int, Words]] = {}  # the stream is kept, so that its id stays its own
 
     @property
     def size(self) -> int:
@@ -55,8 +60,49 @@ class Memo:
     def differences(self, queries: Sequence[Query], part: Part = None) -> Floats:
         return np.array(self.statistics(queries, part), dtype=np.float64)
 
-    def prefetch(self, asks: Sequence[tuple[Query, Offer]]) -> None:
-        """Read all that runs no user code in one pass over each part of the rows."""
+    def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
+        """Asked again with the same streams, the same: so a batch read together is told one by one."""
+        asks = list(zip(queries, noises, strict=True))
+        unknown = [ask for ask in asks if self._told(*ask) is None]
+        if unknown:
+            counts = self._rows.rounded([query for query, _ in unknown], [noise for _, noise in unknown])
+            for (query, noise), count in zip(unknown, counts, strict=True):
+                self._rounded[query.fingerprint, id(noise)] = count, noise
+        return [count for count in (self._told(*ask) for ask in asks) if count is not None]
+
+    def _told(self, query: Query, noise: Words) -> int | None:
+        found = self._rounded.get((query.fingerprint, id(noise)))
+        return self._counts.get(query.fingerprint) if found is None else found[0]
+
+    def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
+        """Never remembered: every draw is of fresh units."""
+        return self._rows.drawn(query, units, noise, replace)
+
+    def statistic(self, query: Query) -> float:
+        """An interrupt, which goes on once the ask has been charged, counts like any failure."""
+        if query.fingerprint not in self._whole:
+            try:
+                value = self._rows.statistic(query)
+            except Raised as failure:
+                self.interrupted |= failure.interrupted
+                value = query.low if isinstance(query, Statistic) else 0.0
+            self._whole[query.fingerprint] = value
+        return self._whole[query.fingerprint]
+
+    def prefetch(self, asks: Sequence[tuple[Query, Offer]], noises: Sequence[Words] | None = None) -> None:
+        """Read all that runs no user code in one pass over each part of the rows.
+
+        With ``noises``, one for each ask, the units are rounded with them, for a mechanism that asks for
+        :meth:`rounded`. After an ask was overtaken its streams are others, and only 0/1 questions are still known.
+        """
+        if noises is not None:
+            self._rounded.clear()
+            plain = [(ask, noise) for ask, noise in zip(asks, noises, strict=True) if not ask[1].runs_code]
+            counts = self.rounded([query for (query, _), _ in plain], [noise for _, noise in plain])
+            for ((query, offer), _), count in zip(plain, counts, strict=True):
+                if offer.kind == "binary":
+                    self._counts[query.fingerprint] = count
+            return
         together: dict[Part, list[Query]] = {}
         for query, offer in asks:
             if not offer.runs_code:

@@ -117,6 +117,8 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
         ("schema", terms.schema, sample.schema),
         ("name", terms.name, wanted.name if wanted.name is not None else terms.name),
     ]
+    if wanted.mechanism.accepts(terms.mechanism):
+        del pairs[0]
     differing = [(what, sealed, now) for what, sealed, now in pairs if sealed != now]
     if differing:
         lines = "\n".join(
@@ -133,7 +135,8 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
 def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> None:
     from importlib.metadata import version
 
-    key: Key = getattr(store, "new_key", Key.new)()  # the lab's store makes keys from a seed
+    seeded = getattr(store, "new_key", None)  # the lab's store makes keys from a seed
+    key: Key = Key.new() if seeded is None else seeded()
     told = digests(sample, rows_secret(key))
     terms = Terms(
         name=wanted.name or _free_name("holdout" if sample.path is None else sample.path.stem, _names(holdouts)),
@@ -144,14 +147,14 @@ def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
         grouping=told.grouping,
         order=told.order,
         columns=told.columns,
-        mechanism=wanted.mechanism,
+        mechanism=wanted.mechanism.settled(sample.size, wanted.confidence, wanted.asks),
         confidence=wanted.confidence,
         asks=wanted.asks,
         public=key.public,
-        kept="memory" if store.url is None else store.url.split(":", 1)[0],
+        kept="seed" if seeded else "memory" if store.url is None else store.url.split(":", 1)[0],
         version=version("unworn"),
     )
-    wanted.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
+    terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
     store.create(Entry.seal(secrets.token_hex(16), 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
 
 

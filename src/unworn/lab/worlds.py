@@ -16,12 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries import Query, accuracy, col, compare, function, mae, share
+from unworn.queries import Query, accuracy, col, compare, function, mae, share, top_k
+from unworn.queries.expressions import MAX_ITEMS
 
 Floats = NDArray[np.float64]
 
 _HOLDS = {"accuracy": 1 / 2, "share": 1 / 8}
-"""For how much of a finite world a 0/1 probe holds: long lists of points are slow to put in words."""
+"""For how much of a finite world a 0/1 probe holds."""
+
+_WORDS = 50
+"""How many points a share names on average, at most: long lists are slow to put in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,15 @@ class Scene(ABC):
     @abstractmethod
     def vote(self, weights: ArrayLike) -> Rule:
         """The rule that adds up the first probes with these weights: what selecting on answers leads to."""
+
+    @abstractmethod
+    def certain(self) -> Rule:
+        """A 0/1 question that holds for the first half of the rows, whatever rows were drawn.
+
+        It is known beforehand to the last row, so all that its answer adds is the mechanism's own doing. It holds by
+        a row's place, and for half, because an answer at an end of the range would be cut there; and it is 0/1,
+        because a mechanism may round other values to 0 or 1 by coins, which nobody knows beforehand.
+        """
 
 
 class World(ABC):
@@ -110,6 +123,13 @@ class SignScene(Scene):
         total = self.features[:, : len(given)] @ given
         return Rule(accuracy(np.where(total >= 0, 1, -1).astype(np.int8)), 0.5)
 
+    def certain(self) -> Rule:
+        # Both signs score 0, and a class that is no label less or more: of the best two, a label is one, or neither.
+        first = np.arange(self.rows) < self.rows // 2
+        scores = np.zeros((self.rows, 3))
+        scores[:, 0] = np.where(first, -1.0, 1.0)
+        return Rule(top_k(scores, k=2, classes=(0, -1, 1)), self.rows // 2 / self.rows)
+
 
 @dataclass(frozen=True)
 class FiniteWorld(World):
@@ -154,7 +174,8 @@ class FiniteWorld(World):
         for j in range(probes):
             form = self.forms[j % len(self.forms)]
             if form in _HOLDS:
-                values[j] = values[j] <= max(_HOLDS[form], values[j].min())  # somewhere at least
+                holds = min(_HOLDS[form], _WORDS / self.points) if form == "share" else _HOLDS[form]
+                values[j] = values[j] <= max(holds, values[j].min())  # somewhere at least
         return FiniteScene({"point": points}, np.ones(rows, dtype=np.int64), self, points, values)
 
 
@@ -176,7 +197,7 @@ class FiniteScene(Scene):
 
     def vote(self, weights: ArrayLike) -> Rule:
         given = np.asarray(weights, dtype=np.float64)
-        score = given @ (self.values[: len(given)] - 0.5)
+        score = given @ self.values[: len(given)]  # centring the values would move all scores alike
         order = np.argsort(-score, kind="stable")
         reached = np.cumsum(self.world.chances[order]) + 1e-9  # a quarter reached but for rounding is reached
         chosen = order[: 1 + int(np.searchsorted(reached, 0.25))]
@@ -184,9 +205,15 @@ class FiniteScene(Scene):
         holds[chosen] = 1.0
         return self.ask(holds, "accuracy", "vote")
 
+    def certain(self) -> Rule:
+        half = self.rows // 2
+        return Rule(accuracy((np.arange(self.rows) < half).astype(np.int64)), half / self.rows)
+
     def among(self, points: Iterable[int]) -> Rule:
-        """The share of rows that are one of these points."""
+        """The share of rows that are one of these points; put as predictions when they are too many for words."""
         chosen = sorted({int(point) for point in points})
+        if len(chosen) > MAX_ITEMS:
+            return self.ask(np.isin(np.arange(self.world.points), chosen).astype(np.float64), "accuracy", "among")
         return Rule(share(col("point").isin(chosen)), float(self.world.chances[chosen].sum()))
 
     def ask(self, values: Floats, form: str, name: str) -> Rule:

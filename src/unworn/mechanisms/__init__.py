@@ -6,27 +6,48 @@ from typing import Any
 
 from unworn.errors import LedgerError
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State
+from unworn.mechanisms.bounded_noise import BoundedNoise
+from unworn.mechanisms.gaussian import Gaussian
 from unworn.mechanisms.guess_and_check import GuessAndCheck
+from unworn.mechanisms.laplace import Laplace
 from unworn.mechanisms.naive import Naive
+from unworn.mechanisms.one_sample import OneSample
 from unworn.mechanisms.rounding import Rounding
 from unworn.mechanisms.sample_splitting import SampleSplitting
+from unworn.mechanisms.subsampled import Subsampled
 
 __all__ = [
+    "BoundedNoise",
+    "Gaussian",
     "Guess",
     "GuessAndCheck",
+    "Laplace",
     "Mechanism",
     "Naive",
     "Offer",
+    "OneSample",
     "Published",
     "Reply",
     "Rounding",
     "SampleSplitting",
     "State",
+    "Subsampled",
     "from_json",
 ]
 
 _BY_NAME: dict[str, type[Mechanism]] = {
-    kind.__name__: kind for kind in (GuessAndCheck, Naive, Rounding, SampleSplitting)
+    kind.__name__: kind
+    for kind in (
+        BoundedNoise,
+        Gaussian,
+        GuessAndCheck,
+        Laplace,
+        Naive,
+        OneSample,
+        Rounding,
+        SampleSplitting,
+        Subsampled,
+    )
 }
 
 

@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
-from unworn.errors import Exhausted
+from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
@@ -48,7 +48,9 @@ class Offer:
     """The public numbers that fix one answer before any row is read.
 
     ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows
-    are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named.
+    are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
+    answer is a whole number of ``steps`` to the length of the range, at the ``price`` of the whole plan. Where a
+    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test.
     """
 
     index: int
@@ -67,6 +69,10 @@ class Offer:
     within: tuple[float, float] | None = None
     discordance: float = 1.0
     part: tuple[int, int] | None = None
+    steps: int = 0
+    price: tuple[float, float, float] | None = None
+    sensitivity: float | None = None
+    null: tuple[int, float, float] | None = None
 
     @property
     def span(self) -> float:
@@ -78,9 +84,11 @@ class Offer:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
-        pairs = ("inside", "within", "part")
-        named: dict[str, Any] = dict(zip(_OFFER_FIELDS, data, strict=True))
-        named |= {name: tuple(named[name]) for name in pairs if named[name] is not None}
+        pairs = ("inside", "within", "part", "price", "null")
+        if len(data) > len(_OFFER_FIELDS):
+            raise ValueError(f"an offer has {len(_OFFER_FIELDS)} numbers, not {len(data)}")
+        named: dict[str, Any] = dict(zip(_OFFER_FIELDS, data, strict=False))  # an older ledger has fewer
+        named |= {name: tuple(named[name]) for name in pairs if named.get(name) is not None}
         return cls(**named)
 
 
@@ -138,10 +146,30 @@ class Mechanism(ABC):
     currency: ClassVar[str] = "nats"
     theorem: ClassVar[str]
     promises: ClassVar[bool] = True
+    reads: ClassVar[Literal["values", "rounded", "draws"]] = "values"
+    """What an answer takes from the rows: all their values, all of them rounded at random, or a few fresh rows."""
+    tests: ClassVar[bool] = False
+    """Whether hypotheses can be tested: see :meth:`offer_test`."""
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         """The state before the first ask."""
         return State(rows, math.log1p(-confidence), asks)
+
+    def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
+        """This configuration with what it leaves open chosen for a plan: what entry 0 records."""
+        return self
+
+    def accepts(self, sealed: Mechanism) -> bool:
+        """Whether rows sealed with that mechanism may be opened with this one: the same, as far as it says."""
+        return self == sealed
+
+    def check(self, facts: Facts) -> None:
+        """Refuse a question of a kind that this mechanism has no answer to, from public facts alone."""
+        if facts.kind == "statistic":
+            raise Unaskable(
+                f"a statistic is no mean over rows, and {type(self).__name__} answers only those: "
+                "seal the rows with BoundedNoise, Gaussian or Laplace to ask it"
+            )
 
     @abstractmethod
     def after(self, state: State, event: Event) -> State:
@@ -150,6 +178,17 @@ class Mechanism(ABC):
     @abstractmethod
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         """Price the ask at ``position`` of the next batch from public numbers, or raise ``Exhausted``."""
+
+    def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
+        """Price the test of a hypothesis (``facts.null``). Whoever can answer one says ``tests`` and overrides this."""
+        raise Unaskable(self.no_tests())
+
+    def no_tests(self) -> str:
+        """Why this mechanism tests no hypotheses, and what to do instead."""
+        return (
+            f"{type(self).__name__} answers with noise, and an exact test would show what the noise hides: ask the "
+            "question and see whether its interval leaves out the value, which is a test at level 1 - confidence"
+        )
 
     @abstractmethod
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
@@ -166,6 +205,10 @@ class Mechanism(ABC):
         """
         if symbol == RAISED:
             return Published((offer.low + offer.high) / 2, offer.low, offer.high, "surprise")
+        if offer.null is not None:
+            if not self.tests or symbol not in (0, 1):
+                raise ValueError(f"{type(self).__name__} gives a test no outcome {symbol!r:.40}")
+            return Published(float(symbol == 1), offer.low, offer.high, "test")  # of the value itself nothing is told
         return self.reveal(offer, symbol)
 
     @abstractmethod
@@ -179,6 +222,10 @@ class Mechanism(ABC):
     def prices(self, offer: Offer) -> tuple[float, float]:
         """What agreement and the mildest surprise would add to the bill, in the mechanism's currency."""
         return 0.0, 0.0
+
+    def numbers(self, offer: Offer) -> dict[str, float]:
+        """What else fixes the interval, by name, for the certificate."""
+        return {}
 
     def widest(self, offer: Offer) -> float:
         """The half-width of the widest interval that any symbol could publish."""

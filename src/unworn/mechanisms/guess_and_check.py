@@ -10,6 +10,7 @@ from unworn.bounds import code_length, offset_nats
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.cells import edges, is_inside, locate
+from unworn.mechanisms.judging import judged, nominal_level
 from unworn.mechanisms.limits import interval
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -51,6 +52,7 @@ class GuessAndCheck(Mechanism):
     """
 
     theorem: ClassVar[str] = "code length (Theorem C)"
+    tests: ClassVar[bool] = True
 
     z: float = 4.0
     cell: float | None = None
@@ -95,10 +97,18 @@ class GuessAndCheck(Mechanism):
             discordance=1.0 if guess.discordance is None else min(guess.discordance / span, 1.0),
         )
 
+    def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
+        index = state.index(position)
+        level = nominal_level(facts) - code_length(index, state.surprises, state.nats, state.planned)
+        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
+        return Offer(index, state.rows, *kind, level, null=facts.null)
+
     def sharpen(self, state: State, told: Offer, symbol: Symbol) -> Offer:
         """The offer to ask the same question again inside the cell that was published."""
         if symbol == RAISED:
             raise ValueError("there is nothing to sharpen: the question's code failed on the rows")
+        if told.null is not None:
+            raise ValueError("there is nothing to sharpen: a test tells of no cell")
         index = state.index(0)
         spread, offset = _unpack(told, symbol)
         low, high = edges(told, offset)
@@ -119,7 +129,7 @@ class GuessAndCheck(Mechanism):
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         try:
-            symbol = self._symbol(offer, query, rows)
+            symbol = self._symbol(offer, query, rows) if offer.null is None else judged(offer, query, rows)
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))
@@ -132,15 +142,17 @@ class GuessAndCheck(Mechanism):
 
         Kraft's inequality holds at every node: the words of all the symbols that are not surprises, and those of
         all that are, each sum to at most one. Questions that run code keep half of the surprises' words for "it
-        raised"; paired ones keep half for "only the discordance was off".
+        raised"; paired ones keep half for "only the discordance was off". A test has one surprise: "rejected".
         """
         if symbol == RAISED:
             return True, _LN2
+        nats = _LN2 if offer.runs_code else 0.0
+        if offer.null is not None:
+            return (False, 0.0) if symbol == 0 else (True, nats)
         if offer.guess is None:
             return False, math.log(offer.cells)
         if symbol == 0:
             return False, 0.0
-        nats = _LN2 if offer.runs_code else 0.0
         if isinstance(symbol, list):
             nats += math.log(_octaves(offer.rows) + 1) + _LN2
             offset = symbol[1]

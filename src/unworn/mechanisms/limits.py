@@ -13,7 +13,7 @@ from unworn.bounds.binomial import high_limit, low_limit
 from unworn.bounds.numerics import LN2, check_log_level, check_whole
 from unworn.mechanisms.base import Offer
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """A mean of floats is exact to less than this share of its span (see ``Facts.check``); the cell is widened by it."""
 
 
@@ -31,10 +31,10 @@ def interval(offer: Offer, cell: tuple[float, float], spread: float = 1.0) -> tu
         return low_limit(first, n, level - LN2), high_limit(last, n, level - LN2)
     centre = 0.0 if offer.kind == "paired" else offer.low
     floor = -1.0 if offer.kind == "paired" else 0.0
-    scaled_low = min(max((cell[0] - centre) / offer.span - _ROUNDING, floor), 1.0)
-    scaled_high = min(max((cell[1] - centre) / offer.span + _ROUNDING, floor), 1.0)
+    scaled_low = min(max((cell[0] - centre) / offer.span - ROUNDING, floor), 1.0)
+    scaled_high = min(max((cell[1] - centre) / offer.span + ROUNDING, floor), 1.0)
     if offer.kind == "paired":
-        low, high = discordance(scaled_low, scaled_high, min(spread + _ROUNDING, 1.0), n, level, offer.zero_one)
+        low, high = discordance(scaled_low, scaled_high, min(spread + ROUNDING, 1.0), n, level, offer.zero_one)
     else:
         low = float(chernoff_kl(scaled_low, n, level)[0])
         high = float(chernoff_kl(scaled_high, n, level)[1])

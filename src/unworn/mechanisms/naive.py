@@ -41,6 +41,12 @@ class Naive(Mechanism):
         kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
         return Offer(state.index(position), state.rows, *kind, state.log_beta)
 
+    def no_tests(self) -> str:
+        return (
+            "Naive shows exact values, and nothing can be promised any more about hypotheses that were chosen by them: "
+            "seal fresh rows with GuessAndCheck"
+        )
+
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
         return Reply(symbol, self.event(offer, symbol))

@@ -10,6 +10,7 @@ from unworn import events
 from unworn.errors import Tampered
 from unworn.events import Event
 from unworn.mechanisms.base import Guess, Offer, Published, Symbol
+from unworn.queries.hypothesis import null_of
 from unworn.queries.query import Facts
 
 
@@ -39,7 +40,7 @@ class Record:
     def facts(self) -> Facts:
         """What was public about the question."""
         offer = self.offer
-        return Facts(offer.kind, offer.low, offer.high, offer.zero_one, offer.runs_code)
+        return Facts(offer.kind, offer.low, offer.high, offer.zero_one, offer.runs_code, offer.sensitivity, offer.null)
 
     def to_body(self) -> dict[str, Any]:
         published = self.published
@@ -84,7 +85,9 @@ class Record:
     def matches(self, offer: Offer, event: Event, published: Published) -> bool:
         """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
         return (
-            _close(self.offer.to_json(), offer.to_json(), offer.span)
+            self.offer.null == null_of(self.question)
+            and _close(self.offer.log_level, offer.log_level, 1.0)  # nats, whatever the question's units
+            and _close(self.offer.to_json(), offer.to_json(), offer.span)
             and type(self.event) is type(event)
             and _close(astuple(self.event), astuple(event), 1.0)
             and _close(astuple(self.published), astuple(published), offer.span)

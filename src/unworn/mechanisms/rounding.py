@@ -10,6 +10,7 @@ from unworn.bounds import best_rounding, log_transcripts, position_nats
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.cells import edges, locate
+from unworn.mechanisms.judging import judged, nominal_level
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
@@ -38,6 +39,7 @@ class Rounding(Mechanism):
     """
 
     theorem: ClassVar[str] = "code length (Theorem C), uniform code"
+    tests: ClassVar[bool] = True
 
     cells: int = 45
 
@@ -56,9 +58,15 @@ class Rounding(Mechanism):
         kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
         return Offer(index, state.rows, *kind, level, cells=self.cells)
 
+    def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
+        offer = self.offer(state, facts, None, position)
+        level = nominal_level(facts) - self._position_nats(offer.index, state.planned) - state.nats
+        return replace(offer, log_level=level, cells=2, null=facts.null)  # rejected or not
+
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        symbol = exact_value(offer, query, rows)
-        if symbol != RAISED:
+        if offer.null is not None:
+            symbol = judged(offer, query, rows)
+        elif (symbol := exact_value(offer, query, rows)) != RAISED:
             symbol = locate(offer, spread_of(offer, symbol)[0])
         return Reply(symbol, self.event(offer, symbol))
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event, Looked
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.judging import judged, nominal_level
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
@@ -39,6 +40,7 @@ class SampleSplitting(Mechanism):
 
     theorem: ClassVar[str] = "sample splitting"
     currency: ClassVar[str] = "parts"
+    tests: ClassVar[bool] = True
 
     rounds: int | None = None
 
@@ -61,13 +63,16 @@ class SampleSplitting(Mechanism):
     def spent(self, state: State) -> float:
         return float(state.round)
 
-    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+    def check(self, facts: Facts) -> None:
+        super().check(facts)
         if facts.runs_code:
             # It would see all the rows, and whether it fails is a fact about parts that are still to be looked at.
             raise Unaskable(
                 "sample splitting shows exact values of one part of the rows, and does not run code on the others: "
                 "ask with an array of predictions or an expression, or use GuessAndCheck"
             )
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         index, asks = state.index(position), state.planned or 1
         parts = self.rounds or asks
         part = state.round + (0 if self.rounds else position)
@@ -82,8 +87,12 @@ class SampleSplitting(Mechanism):
         level = state.log_beta - math.log(asks)
         return Offer(index, state.rows // parts, *kind, level, part=(part, parts))
 
+    def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
+        offer, asks = self.offer(state, facts, None, position), state.planned or 1
+        return replace(offer, log_level=nominal_level(facts) - math.log(asks), null=facts.null)
+
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        symbol = exact_value(offer, query, rows)
+        symbol = exact_value(offer, query, rows) if offer.null is None else judged(offer, query, rows)
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:

@@ -176,6 +176,9 @@ class Transcript:
 
     def _offer(self, state: State, facts: Facts, guess: Guess | None, parent: int | None, position: int) -> Offer:
         if parent is None:
+            self.mechanism.check(facts)
+            if facts.null is not None and guess is None:
+                return self.mechanism.offer_test(state, facts, position)
             return self.mechanism.offer(state, facts, guess, position)
         if not isinstance(self.mechanism, GuessAndCheck):
             raise ValueError(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")

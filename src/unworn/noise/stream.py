@@ -8,6 +8,7 @@ output cannot be told from random bits without the key, which a fast statistical
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,11 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
+
+Words = NDArray[np.uint64]
+_WORD = np.dtype("<u8")
+_RUN = 2**15
+"""Words a run: 256 KiB, so that what is computed from a run stays in the cache."""
 
 
 def _encoded(part: bytes | str | int) -> bytes:
@@ -41,6 +47,7 @@ class Stream:
 
     def __init__(self, key: bytes, *context: bytes | str | int) -> None:
         self._key, self._context = key, context
+        self._read = 0
 
     @cached_property
     def _cipher(self) -> CipherContext:
@@ -50,10 +57,29 @@ class Stream:
         secret = hmac.digest(self._key, b"".join(map(_encoded, self._context)), "sha256")
         return Cipher(algorithms.AES(secret), modes.CTR(bytes(16))).encryptor()
 
-    def words(self, count: int) -> NDArray[np.uint64]:
+    def words(self, count: int) -> Words:
         """The next ``count`` uniform 64-bit words."""
-        words: NDArray[np.uint64] = np.frombuffer(self._cipher.update(bytes(8 * count)), dtype="<u8")
+        words: Words = np.frombuffer(self._cipher.update(bytes(8 * count)), dtype=_WORD)
+        self._read += count
         return words.astype(np.uint64, copy=False)
+
+    def runs(self, count: int) -> Iterator[tuple[slice, int, Words]]:
+        """The next ``count`` words in runs: where each run belongs, the place of its first word, and its words.
+
+        >>> [(at.start, at.stop, place) for at, place, _ in Stream(bytes(32)).runs(40_000)]
+        [(0, 32768, 0), (32768, 40000, 32768)]
+        """
+        for start in range(0, count, _RUN):
+            stop, place = min(start + _RUN, count), self._read
+            yield slice(start, stop), place, self.words(stop - start)
+
+    def beyond(self, place: int) -> Stream:
+        """The binary digits that follow the 64 of the word at ``place``, as a stream of their own.
+
+        Taken from a stream of its own, a longer number moves no other: what is drawn is a function of the key and of
+        the context alone, and not of how many digits a machine's arithmetic had to ask for.
+        """
+        return Stream(self._key, *self._context, "beyond", place)
 
     def permutation(self, count: int) -> NDArray[np.intp]:
         """A uniform permutation of ``0 .. count``: the order of ``count`` fresh 128-bit numbers.

@@ -9,6 +9,7 @@ from unworn.errors import Unaskable
 from unworn.queries.callables import function, function_from_json
 from unworn.queries.compare import compare, difference_from_json
 from unworn.queries.expressions import Expression, col, lit
+from unworn.queries.hypothesis import Hypothesis, hypothesis, hypothesis_from_json
 from unworn.queries.means import Mean, Share, mean, share
 from unworn.queries.metrics import (
     accuracy,
@@ -25,6 +26,7 @@ from unworn.queries.predictions import FromModel, Given
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 from unworn.queries.schema import ColumnType, Schema
+from unworn.queries.statistic import statistic, statistic_from_json
 
 __all__ = [
     "ColumnType",
@@ -32,6 +34,7 @@ __all__ = [
     "Facts",
     "FromModel",
     "Given",
+    "Hypothesis",
     "Query",
     "Rows",
     "Schema",
@@ -41,6 +44,7 @@ __all__ = [
     "col",
     "compare",
     "function",
+    "hypothesis",
     "lit",
     "log_loss",
     "mae",
@@ -49,6 +53,7 @@ __all__ = [
     "mse",
     "parse",
     "share",
+    "statistic",
     "top_k",
 ]
 
@@ -58,6 +63,8 @@ _READERS: dict[str, Callable[[Any], Query]] = {
     "metric": metric_from_json,
     "difference": difference_from_json,
     "callable": function_from_json,
+    "statistic": statistic_from_json,
+    "hypothesis": lambda data: hypothesis_from_json(data, parse),
 }
 
 
@@ -67,9 +74,9 @@ def parse(data: Any) -> Query:
     >>> question = share(col("age") > 65)
     >>> parse(question.to_json()) == question
     True
-    >>> parse({"ask": "everything"})
+    >>> parse({"ask": "everything"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    unworn.errors.Unaskable: a question's 'ask' is one of share, mean, metric, difference, callable, not 'everything'
+    unworn.errors.Unaskable: a question's 'ask' is one of share, mean, ..., not 'everything'
     """
     tag = data.get("ask") if isinstance(data, dict) else None
     if not isinstance(tag, str) or tag not in _READERS:

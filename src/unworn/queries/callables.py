@@ -56,7 +56,7 @@ class Function(Query):
     def values(self, frame: Frame) -> Bools | Floats:
         rows = featured(frame)
         every = rows.once((id(self), "function"), lambda: self._run(rows))
-        return every[rows.start : rows.start + rows.size]
+        return rows.pick(every)
 
     def _run(self, frame: FeatureFrame) -> Bools | Floats:
         whole = frame.whole

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unworn.errors import Unaskable
 from unworn.queries.labels import Class, as_class, check_classes, class_index
 from unworn.queries.predictions import FeatureFrame, Given, Source, featured, predicted, predicted_everywhere
-from unworn.queries.rows import Bools, Column, Floats, Frame, Raised
+from unworn.queries.rows import Bools, Floats, Frame, Raised
 from unworn.queries.schema import ColumnKind
 from unworn.queries.scored import Metric, check_given
 
@@ -21,25 +21,32 @@ def hits(source: Source, frame: FeatureFrame) -> Bools:
     labels = frame.labels
     if labels.vocabulary is not None:
         vocabulary = labels.vocabulary
-        codes = frame.once((id(source), "codes"), lambda: _translate(predicted_everywhere(source, frame), vocabulary))
-        hit: Bools = codes[frame.start : frame.start + frame.size] == labels.values
+        hit: Bools = _codes(source, frame, vocabulary) == labels.values
     else:
-        # Sliced here and not by `predicted`: this is the hot loop of a search over models.
+        # Picked here and not by `predicted`: this is the hot loop of a search over models.
         guesses = predicted_everywhere(source, frame)
         if guesses.vocabulary is not None or guesses.values.ndim != 1:
             raise Raised
-        start, values = frame.start, guesses.values
+        values = guesses.values
         small = values.dtype == np.int8 and isinstance(source, Given)
-        hit = values[start : start + frame.size] == (frame.small_labels if small else labels.values)
+        hit = frame.pick(values) == (frame.small_labels if small else labels.values)
     return hit if labels.missing is None else hit & ~labels.missing
 
 
-def _translate(guesses: Column, vocabulary: NDArray[np.object_]) -> NDArray[np.int32]:
+def _codes(source: Source, frame: FeatureFrame, vocabulary: NDArray[np.object_]) -> NDArray[np.int32]:
     """Predicted text in the labels' own codes; -1 for what no label is."""
-    if guesses.vocabulary is None:
+    whole = predicted(source, frame)
+    guesses = whole.compact()
+    words = guesses.vocabulary
+    if words is None:
         raise Raised
-    code = {text: position for position, text in enumerate(vocabulary.tolist())}
-    lookup = np.array([code.get(text, -1) for text in guesses.vocabulary.tolist()], dtype=np.int32)
+    code = frame.once("codes", lambda: {text: position for position, text in enumerate(vocabulary.tolist())})
+
+    def translate() -> NDArray[np.int32]:
+        return np.array([code.get(text, -1) for text in words.tolist()], dtype=np.int32)
+
+    # Words of these rows only are not those of the next rows.
+    lookup = frame.once((id(source), "codes"), translate) if guesses is whole else translate()
     codes: NDArray[np.int32] = lookup[guesses.values]
     if guesses.missing is not None:
         codes[guesses.missing] = -1

@@ -287,4 +287,4 @@ def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:
 
 def predicted(source: Source, frame: FeatureFrame) -> Column:
     """The predictions of this frame's rows."""
-    return predicted_everywhere(source, frame)[frame.start : frame.start + frame.size]
+    return predicted_everywhere(source, frame).on(frame)

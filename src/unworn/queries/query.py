@@ -16,7 +16,7 @@ from unworn.errors import Unaskable
 from unworn.queries.rows import Floats, Frame
 from unworn.queries.schema import Schema
 
-Kind = Literal["binary", "unit", "paired"]
+Kind = Literal["binary", "unit", "paired", "statistic"]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -35,8 +35,10 @@ class Facts:
     """Everything public about one question: all that a mechanism knows before it reads rows.
 
     ``kind`` is ``binary`` (0/1 values: exact binomial limits), ``unit`` (a mean of values in a range) or
-    ``paired`` (a mean difference of two such values, each 0/1 when ``zero_one``). It follows from the question's
-    type and the schema, never from values. ``runs_code`` is true when user code sees the rows.
+    ``paired`` (a mean difference of two such values, each 0/1 when ``zero_one``), or ``statistic`` (one number for the
+    whole sample, which replacing one unit changes by at most ``sensitivity``, in its own units). It follows from the
+    question's type and the schema, never from values. ``runs_code`` is true when user code sees the rows. ``null`` is
+    (side, value, level) where a hypothesis is tested (:mod:`~unworn.queries.hypothesis`).
     """
 
     kind: Kind
@@ -44,6 +46,8 @@ class Facts:
     high: float
     zero_one: bool = False
     runs_code: bool = False
+    sensitivity: float | None = None
+    null: tuple[int, float, float] | None = None
 
     @property
     def span(self) -> float:

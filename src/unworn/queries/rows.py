@@ -1,7 +1,7 @@
 """How questions meet rows: the frame a question is evaluated on, and what a mechanism may ask of it.
 
-A mechanism sees :class:`Rows` and nothing else: sizes, counts and means of whole questions. A question
-sees a :class:`Frame`: a run of consecutive rows, column by column.
+A mechanism sees :class:`Rows` and nothing else: sizes, counts and means of whole questions, and counts of fresh or
+randomly rounded units. A question sees a :class:`Frame`: some of the rows, column by column.
 """
 
 from __future__ import annotations
@@ -41,15 +41,43 @@ class Column:
         missing = None if self.missing is None else self.missing[rows]
         return Column(self.kind, self.values[rows], missing, self.vocabulary)
 
+    def on(self, frame: Frame) -> Column:
+        """The rows of a frame, where this column runs over all the rows."""
+        missing = None if self.missing is None else frame.pick(self.missing)
+        return Column(self.kind, frame.pick(self.values), missing, self.vocabulary)
+
+    def compact(self) -> Column:
+        """The same, with no more words than rows: else the work on a few rows would grow with all the words there are.
+
+        >>> words = np.array(["a", "b", "c", "d"], dtype=object)
+        >>> Column("text", np.array([3, 1], dtype=np.int32), None, words).compact().vocabulary.tolist()
+        ['b', 'd']
+        """
+        if self.vocabulary is None or len(self.vocabulary) <= self.values.size or not self.values.size:
+            return self
+        used, codes = np.unique(self.values, return_inverse=True)
+        return Column(self.kind, codes.astype(np.int32), self.missing, self.vocabulary[used])
+
 
 class Frame(Protocol):
-    """Consecutive rows ``start .. start + size`` of the whole, as a question sees them."""
+    """Some of the rows, as a question sees them: a run of consecutive ones, or rows drawn at random."""
 
     @property
-    def start(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-    def column(self, name: str) -> Column: ...
+    def size(self) -> int:
+        """How many rows, each counted as often as it was drawn."""
+
+    def column(self, name: str) -> Column:
+        """A column over these rows."""
+
+    def pick(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of an array with one entry for each of all the rows, those of these rows."""
+
+
+class Words(Protocol):
+    """A source of randomness, as rows see it: :class:`unworn.noise.Stream` is one."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """The next ``count`` uniform 64-bit words."""
 
 
 class Rows(Protocol):
@@ -71,6 +99,19 @@ class Rows(Protocol):
 
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         """For paired questions: a row (mean difference, mean absolute difference) each, in own units."""
+
+    def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
+        """How many units came out 1 when the value of each, scaled to [0, 1], was rounded to 0 or 1 at random.
+
+        Unbiased, and each question has a stream of its own, so the same question comes out the same whatever is asked
+        with it. A 0/1 question about ungrouped rows is counted, and its stream stays as it is.
+        """
+
+    def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
+        """The same over ``units`` fresh units drawn uniformly: first the units, then how each is rounded."""
+
+    def statistic(self, query: Query) -> float:
+        """The value of a question of kind ``statistic`` on the whole sample, in its own units."""
 
 
 class Raised(Exception):

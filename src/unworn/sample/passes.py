@@ -10,73 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Bools, Column, Floats, guarded
+from unworn.queries.rows import Bools, Floats, guarded
+from unworn.sample.frames import Chunk
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
 
-T = TypeVar("T")
 CHUNK = 131_072
-
-
-class Chunk:
-    """Consecutive rows of a sample, as a question sees them."""
-
-    __slots__ = ("_memo", "_sample", "_slices", "size", "span", "start")
-
-    def __init__(self, sample: Sample, start: int, size: int, memo: dict[Hashable, Any]) -> None:
-        self._sample, self._memo = sample, memo
-        self.start, self.size = start, size
-        self.span = slice(start, start + size)
-        self._slices: dict[str, Column] = {}
-
-    def column(self, name: str) -> Column:
-        found = self._slices.get(name)
-        if found is None:
-            found = self._slices[name] = self._sample.columns[name][self.span]
-        return found
-
-    @property
-    def labels(self) -> Column:
-        target = self._sample.schema.target
-        if target is None:
-            raise Unaskable("this holdout was sealed without labels: give y=")
-        return self.column(target)
-
-    @property
-    def small_labels(self) -> NDArray[np.int8]:
-        return self._sample.small_labels[self.span]
-
-    @property
-    def names(self) -> Sequence[str]:
-        return tuple(self._sample.columns)
-
-    @property
-    def features(self) -> Any:
-        return self._sample.features
-
-    @property
-    def whole(self) -> Chunk:
-        return Chunk(self._sample, 0, self._sample.rows, self._memo)
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        if key not in self._memo:
-            self._memo[key] = make()
-        found: T = self._memo[key]
-        return found
-
-
 Values = NDArray[Any]
 
 
-def _evaluate(
+def evaluate(
     sample: Sample,
     queries: Sequence[Query],
     facts: Sequence[Facts],
@@ -104,8 +55,14 @@ def _evaluate(
                     take(place, chunk.span, values)
 
 
-def _facts(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
-    return [query.facts(sample.schema, sample.rows) for query in queries]
+def checked(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
+    """What is public about each question; a refusal of one that has no values row by row."""
+    facts: list[Facts] = []
+    for query in queries:
+        facts.append(query.facts(sample.schema, sample.rows))
+        if facts[-1].kind == "statistic":
+            raise Unaskable(f"{query.label} is a statistic of the whole sample, and has no value for each row")
+    return facts
 
 
 def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[Any]:
@@ -113,7 +70,7 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
 
     Means are kept inside the declared range, which rounding could leave by the last bit.
     """
-    facts = _facts(sample, queries)
+    facts = checked(sample, queries)
     if sample.unit_of_row is not None:
         units = _unit_means(sample, queries, facts, members)
         totals = [[float(np.mean(values)), float(np.mean(np.abs(values)))] for values in units]
@@ -132,7 +89,7 @@ def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
 
 def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> NDArray[np.int64]:
     """How many rows say yes."""
-    if any(fact.kind != "binary" for fact in _facts(sample, queries)):
+    if any(fact.kind != "binary" for fact in checked(sample, queries)):
         raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask its mean")
     return np.array(statistics(sample, queries, members), dtype=np.int64)
 
@@ -140,7 +97,7 @@ def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> N
 def means(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
     """Means over units."""
     size = sample.rows if members is None else int(np.count_nonzero(members))
-    told = zip(statistics(sample, queries, members), _facts(sample, queries), strict=True)
+    told = zip(statistics(sample, queries, members), checked(sample, queries), strict=True)
     return np.array([value / size if fact.kind == "binary" else value for value, fact in told])
 
 
@@ -162,7 +119,7 @@ def _sums(
         if facts[place].kind == "paired":
             sums[place][1].append(float(np.sum(np.abs(inside))))
 
-    _evaluate(sample, queries, facts, take)
+    evaluate(sample, queries, facts, take)
     return [(math.fsum(plain), math.fsum(absolute)) for plain, absolute in sums]
 
 
@@ -178,5 +135,5 @@ def _unit_means(
     def take(place: int, rows: slice, values: Values) -> None:
         sums[place] += np.bincount(units[rows], weights=values, minlength=sample.size)
 
-    _evaluate(sample, queries, facts, take)
+    evaluate(sample, queries, facts, take)
     return [(total / weights)[slice(None) if members is None else members] for total in sums]

@@ -17,9 +17,10 @@ from unworn.queries.arrays import is_missing
 from unworn.queries.callables import plain
 from unworn.queries.predictions import small_labels
 from unworn.queries.query import Query
-from unworn.queries.rows import Bools, Column, Floats
+from unworn.queries.rows import Bools, Column, Floats, Words
 from unworn.queries.schema import Schema
-from unworn.sample import passes
+from unworn.queries.statistic import Statistic
+from unworn.sample import draws, passes
 from unworn.sample.files import read_path
 from unworn.sample.reading import Read, Table, read_column, read_table, series_name
 from unworn.sample.schemas import Declared, public_schema
@@ -169,6 +170,16 @@ class Sample:
         units = self.unit_of_row
         return None if units is None else np.bincount(units, minlength=self.size).astype(np.float64)
 
+    @cached_property
+    def rows_by_unit(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows, those of each group together and in their order, and where each group begins; made once."""
+        units = self.unit_of_row
+        if units is None:
+            raise TypeError("these rows are not grouped")
+        starts = np.zeros(self.size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(units, minlength=self.size), out=starts[1:])
+        return np.argsort(units, kind="stable").astype(np.int64, copy=False), starts
+
     @property
     def features(self) -> Any:
         """What a model is shown: the owner's own frame without labels and groups; None for labels only.
@@ -235,6 +246,21 @@ class Sample:
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         """For paired questions: a row (mean difference, mean absolute difference) each."""
         return passes.differences(self, queries, self.members(part))
+
+    def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
+        """How many units came out 1, each rounded at random with its question's own stream, in one pass."""
+        return draws.rounded(self, queries, noises)
+
+    def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
+        """The same over ``units`` fresh units drawn by the stream; no work that grows with the sample."""
+        return draws.drawn(self, query, units, noise, replace)
+
+    def statistic(self, query: Query) -> float:
+        """The value of a statistic of the whole sample."""
+        if not isinstance(query, Statistic):
+            raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
+        with np.errstate(all="ignore"):  # warnings would depend on rows
+            return query.value({name: plain(column) for name, column in self.columns.items()})
 
 
 def _table_of(data: Any) -> Table:

@@ -1,9 +1,13 @@
 """Who asks: one way to be misled a file, each found by its name."""
 
 from unworn.lab.analysts.alternating import Alternating
+from unworn.lab.analysts.averaging import Averaging
 from unworn.lab.analysts.base import Analyst, Played
 from unworn.lab.analysts.boosting import Boosting
 from unworn.lab.analysts.edge_guesser import EdgeGuesser
+from unworn.lab.analysts.fingerprinting import Fingerprinting
+from unworn.lab.analysts.quadratic import QuadraticAdaptive
+from unworn.lab.analysts.reuse import Calibrating
 from unworn.lab.analysts.roll_call import RollCall
 from unworn.lab.analysts.select_then_vote import SelectThenVote
 from unworn.lab.analysts.sharpener import Sharpener
@@ -11,7 +15,19 @@ from unworn.lab.analysts.surprise_maximiser import SurpriseMaximiser
 
 ANALYSTS: dict[str, type[Analyst]] = {
     kind.name: kind
-    for kind in (Alternating, Boosting, EdgeGuesser, RollCall, SelectThenVote, Sharpener, SurpriseMaximiser)
+    for kind in (
+        Alternating,
+        Averaging,
+        Boosting,
+        Calibrating,
+        EdgeGuesser,
+        Fingerprinting,
+        QuadraticAdaptive,
+        RollCall,
+        SelectThenVote,
+        Sharpener,
+        SurpriseMaximiser,
+    )
 }
 """Every analyst, by name: a new one is tried on every mechanism by being listed here."""
 

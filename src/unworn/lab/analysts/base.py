@@ -11,7 +11,7 @@ import numpy as np
 
 from unworn.answer import Answer
 from unworn.holdout import Holdout
-from unworn.lab.worlds import Rule, Scene
+from unworn.lab.worlds import FiniteScene, Rule, Scene
 
 
 class Played(NamedTuple):
@@ -26,10 +26,12 @@ class Analyst(ABC):
     """A way to play. A frozen configuration: all that changes during a play is local to it.
 
     An analyst may know the population (``rule.truth``), because no promise rests on its ignorance: what it does not
-    know is the rows, and it learns of them only through answers.
+    know is the rows, and it learns of them only through answers. One that is ``finite`` reasons about single points
+    and plays only where there are such, in a :class:`~unworn.lab.worlds.FiniteWorld`.
     """
 
     name: ClassVar[str]
+    finite: ClassVar[bool] = False
 
     @abstractmethod
     def play(self, holdout: Holdout, scene: Scene, asks: int, rng: np.random.Generator) -> Iterator[Played]:
@@ -49,6 +51,13 @@ def ask_all(holdout: Holdout, rules: Iterable[Rule], batch: bool) -> Iterator[Pl
         yield from (Played(answer, rule.truth) for answer, rule in zip(answers, together, strict=True))
     else:
         yield from (ask(holdout, rule) for rule in rules)
+
+
+def with_points(scene: Scene, who: str) -> FiniteScene:
+    """The scene, if it has points that ``who`` can reason about."""
+    if not isinstance(scene, FiniteScene):
+        raise TypeError(f"{who} needs a FiniteWorld, whose points it can name, not a {type(scene).__name__}")
+    return scene
 
 
 def lean(played: Played) -> float:

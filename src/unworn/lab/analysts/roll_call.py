@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played, ask
-from unworn.lab.worlds import FiniteScene, Scene
+from unworn.lab.analysts.base import Analyst, Played, ask, with_points
+from unworn.lab.worlds import Scene
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,20 @@ class RollCall(Analyst):
     """
 
     name: ClassVar[str] = "roll_call"
+    finite: ClassVar[bool] = True
 
     guess: float = 0.0
 
     def play(self, holdout: Holdout, scene: Scene, asks: int, rng: np.random.Generator) -> Iterator[Played]:
-        if not isinstance(scene, FiniteScene):
-            raise TypeError("a roll call needs a FiniteWorld, whose points can be called")
-        called = rng.permutation(scene.world.points)[: max(asks - 1, 1)]
+        known = with_points(scene, "a roll call")
+        called = rng.permutation(known.world.points)[: max(asks - 1, 1)]
         values: list[float] = []
         for point in called:
-            played = ask(holdout, scene.among([point]), self.guess)
+            played = ask(holdout, known.among([point]), self.guess)
             values.append(played.answer.value)
             yield played
         if asks == 1:
             return
         # Whatever the cells are, those who answered lie above the lowest cell seen.
         present = [point for point, value in zip(called, values, strict=True) if value > min(values)]
-        yield ask(holdout, scene.among(present or called[:1]), 1.0)
+        yield ask(holdout, known.among(present or called[:1]), 1.0)

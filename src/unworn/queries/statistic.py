@@ -1,0 +1,143 @@
+"""A question about the whole sample that is no mean over rows: a median, a correlation, a fitted parameter."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from unworn.errors import Unaskable
+from unworn.queries.callables import Columns
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Frame, Raised, guarded
+from unworn.queries.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic(Query):
+    """One number for all the rows together, which no single row (or group) moves by more than ``sensitivity``.
+
+    How far one row can move it is declared on the asker's word: a certificate rests on it, and nothing in the rows
+    could show that it holds for the rows that might have come instead. What is asked for is the mean of the number over
+    fresh samples of the same size, so rows of another size are asked another question.
+
+    Like a function it is known by its ``name``, or else by a token drawn when it is made.
+    """
+
+    fn: Callable[[Columns], Any]
+    low: float
+    high: float
+    sensitivity: float
+    name: str | None
+    token: str = field(default_factory=lambda: os.urandom(16).hex())
+
+    @property
+    def label(self) -> str:
+        return self.name or str(getattr(self.fn, "__name__", type(self.fn).__name__))
+
+    @property
+    def portable(self) -> bool:
+        return False
+
+    def to_json(self) -> dict[str, Any]:
+        identity = {"name": self.name} if self.name is not None else {"token": self.token}
+        return {"ask": "statistic", "range": [self.low, self.high], "sensitivity": self.sensitivity, **identity}
+
+    def __eq__(self, other: object) -> bool:
+        return self.fingerprint == other.fingerprint if isinstance(other, Statistic) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def facts(self, schema: Schema, size: int) -> Facts:
+        return Facts("statistic", self.low, self.high, runs_code=True, sensitivity=self.sensitivity)
+
+    def values(self, frame: Frame) -> NoReturn:
+        raise TypeError(f"{self.label} is a statistic of the whole sample, and has no value for each row")
+
+    def value(self, columns: Columns) -> float:
+        """The number cut to the range. Code that fails, or returns NaN or no number, counts as the low end.
+
+        So it always has a value, and noise covers a failure like any other value. Only an interrupt passes, as
+        :class:`Raised`, for whoever charges the ask to go on with.
+        """
+
+        def run() -> float | None:
+            result = np.asarray(self.fn(columns))
+            number = float(result) if result.shape == () and result.dtype.kind in "biuf" else math.nan
+            return None if math.isnan(number) else min(max(number, self.low), self.high)
+
+        try:
+            return guarded(run)
+        except Raised as failure:
+            if failure.interrupted:
+                raise
+        return self.low
+
+
+def statistic(
+    fn: Callable[[Columns], Any],
+    *,
+    sensitivity: float | None = None,
+    range: Sequence[float] | None = None,
+    name: str | None = None,
+) -> Statistic:
+    """A question whose value is ``fn(columns)``: one number for all the rows, given as read-only arrays.
+
+    Parameters
+    ----------
+    fn
+        Called once with a dictionary of all columns. What it raises, NaN, and what is no number count as the low end
+        of the range; other numbers are cut to the range. The declared sensitivity must hold for the function thus
+        completed: one that fails on some samples must lie near the low end on all that differ from them in a row.
+    sensitivity
+        How much replacing any one row of any sample of this size by another (one group, where rows are grouped) can
+        change the value at most. On your word: it cannot be found in the rows.
+    range
+        The lowest and the highest value that matter, declared and not computed from the rows.
+    name
+        Makes a repeat free; give another name to another function.
+
+    >>> import numpy as np
+    >>> def trimmed(columns):
+    ...     ages = np.sort(np.clip(np.nan_to_num(columns["age"]), 0, 100))
+    ...     return ages[100:-100].mean()  # of 1,000 rows: one row moves a sum of 800 ages by 100 at most
+    >>> statistic(trimmed, sensitivity=100 / 800, range=(0, 100), name="trimmed age").to_json()
+    {'ask': 'statistic', 'range': [0.0, 100.0], 'sensitivity': 0.125, 'name': 'trimmed age'}
+    """
+    if not callable(fn):
+        raise Unaskable(f"statistic takes a Python function of the columns, not {type(fn).__name__}")
+    if range is None:
+        raise Unaskable("a statistic needs range=(low, high), declared and not computed from the rows")
+    try:
+        low, high = (float(end) for end in range)
+    except (TypeError, ValueError):
+        raise Unaskable(f"range must be two numbers (low, high), not {range!r}") from None
+    if not (math.isfinite(high - low) and low < high):
+        raise Unaskable(f"range must be finite with low < high, not ({low}, {high})", low=low, high=high)
+    if sensitivity is None:
+        raise Unaskable(
+            "a statistic needs sensitivity=: how much replacing any one row can change it at most, "
+            "as (high - low)/n for a mean of n values"
+        )
+    try:
+        most = float(sensitivity)
+    except (TypeError, ValueError):
+        raise Unaskable(f"sensitivity must be a number, not {sensitivity!r}") from None
+    if not 0 < most <= high - low:  # also refuses NaN
+        raise Unaskable(
+            f"sensitivity={most:g} must be above 0 and at most the length {high - low:g} of the range, "
+            "which no change can exceed",
+            sensitivity=most,
+        )
+    return Statistic(fn, low, high, most, name)
+
+
+def statistic_from_json(data: Mapping[str, Any]) -> NoReturn:
+    """A ledger keeps a statistic's name, not its code."""
+    name = data.get("name") or data.get("token")
+    raise Unaskable(f"this record asks the statistic {name!r}, whose code is not in the ledger; make it again")

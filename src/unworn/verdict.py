@@ -1,0 +1,64 @@
+"""Verdicts: a hypothesis is rejected or it is not, together with all the others ever tested, and the proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from unworn.certificate import Certificate
+from unworn.mechanisms.base import RAISED
+from unworn.queries.hypothesis import asked_at
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test gets. True when the hypothesis is rejected: ``if holdout.test(...)``.
+
+    With probability at least 1 − ``level``, no true hypothesis is ever rejected by a test of this holdout at this level
+    or a smaller one, however the hypotheses were chosen. To that end this one was tested at ``corrected_level``, which
+    follows from what was asked before. "Not rejected" says nothing: it may be false all the same.
+    """
+
+    rejected: bool
+    hypothesis: str
+    level: float
+    log_corrected_level: float
+    index: int
+    certificate: Certificate = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Verdict:
+        """The verdict that a certificate proves."""
+        record, null = certificate.record, certificate.record.offer.null
+        if null is None or record.symbol == RAISED:
+            raise ValueError(f"entry {certificate.entry.index} of the ledger is not the outcome of a test")
+        words = record.label.removesuffix(asked_at(null[2]))
+        return cls(record.symbol == 1, words, null[2], record.offer.log_level, certificate.entry.index, certificate)
+
+    @property
+    def corrected_level(self) -> float:
+        """The level of this one test; 0.0 where it is too small for a float, whose logarithm is still there."""
+        return math.exp(self.log_corrected_level)
+
+    def __bool__(self) -> bool:
+        return self.rejected
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Verdict.of, (self.certificate,)
+
+    def __str__(self) -> str:
+        return f"{self._word()} at level {self.level:g}: {self.hypothesis}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        corrected = f"{self.corrected_level:.3g}" if self.corrected_level else f"e^{self.log_corrected_level:.1f}"
+        return (
+            f"<div><b>{self._word()}</b> · {escape(self.hypothesis)}<br>"
+            f"<small>level {self.level:g} for all tests together, {corrected} for this one · "
+            f"answer {self.index}</small></div>"
+        )
+
+    def _word(self) -> str:
+        return "rejected" if self.rejected else "not rejected"

@@ -1,0 +1,65 @@
+"""An analyst who does all to overfit: all she learns goes into one last question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unworn.bounds import privacy
+from unworn.bounds.concentration import hoeffding_width
+from unworn.bounds.extremes import largest_gaussian
+from unworn.bounds.transfer import Price, best_scale, stability
+
+BETA = 0.05
+
+
+def attack(n: int, k: int, sd: float, rng: np.random.Generator) -> np.ndarray:
+    """Released shares whose truth is 1/2: k products of random signs, and the vote of all of them (the last).
+
+    The rows are fair coins in k columns, so every share of a fixed question is 1/2 in the population; the vote weighs
+    each column by the log odds of its answer (Rogers et al. 2020) and is 1/2 there too.
+    """
+    signs = rng.integers(0, 2, (n, k), dtype=np.int8)
+    answers = signs.mean(axis=0) + rng.normal(0, sd, k)
+    tilt = np.clip(2 * answers - 1, -0.999, 0.999)
+    weights = np.log((1 + tilt) / (1 - tilt)).astype(np.float32)
+    votes = (2 * signs.astype(np.float32) - 1) @ weights
+    return np.append(answers, (votes > 0).mean() + rng.normal(0, sd))
+
+
+def missed(n: int, k: int, runs: int, seed: int) -> tuple[int, int, float]:
+    """Runs with a miss by D2's intervals, by its width, and the mean of the last answers."""
+    rng = np.random.default_rng(seed)
+    rows, _ = best_scale("D2 Gaussian", n, k + 1, BETA)
+    stable = stability(privacy.GDP((k + 1) ** 0.5 / rows), BETA)
+    price = Price(rows / n * largest_gaussian(k + 1, BETA), stable.tilt, stable.floor)
+    intervals = widths = 0
+    last = []
+    for _ in range(runs):
+        released = attack(n, k, rows / n, rng)
+        ends = np.array([price.limits(float(share)) for share in released])
+        intervals += bool((ends[:, 0] > 0.5).any() or (ends[:, 1] < 0.5).any())
+        widths += bool((np.abs(released - 0.5) > price.width).any())
+        last.append(released[-1])
+    return intervals, widths, float(np.mean(last))
+
+
+def test_noise_and_d2_cover_where_exact_answers_do_not() -> None:
+    # At most BETA of runs may miss: 12 or more of 25 would have probability below 2e-9 if the theorem were just true.
+    intervals, widths, last = missed(4000, 400, 25, 5)
+    assert intervals < 12
+    assert widths < 12
+    assert abs(last - 0.5) < 0.1
+    # Without noise the vote is off by Phi(sqrt(k/n)) - 1/2 = .12, six standard errors beyond what a fixed question of as
+    # many would allow: that this holds in all of 5 runs fails with probability below 1e-8.
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        assert attack(4000, 400, 0.0, rng)[-1] - 0.5 > hoeffding_width(4000, np.log(BETA / 401))
+
+
+@pytest.mark.theory
+@pytest.mark.parametrize(("n", "k"), [(10_000, 3000), (4000, 8000)])
+def test_more_runs_of_the_attack(n: int, k: int) -> None:
+    # 25 or more misses in 100 runs would have probability below 1e-10.
+    intervals, widths, _ = missed(n, k, 100, 7)
+    assert max(intervals, widths) < 25
