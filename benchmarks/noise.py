@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from table import Row, as_json, compared, microseconds, options, show
-from unworn.noise import Stream, coins, discrete_gaussian, gaussian, indices, laplace, raised_cosine
+from unworn.noise import Stream
+from unworn.noise.samplers import coins, discrete_gaussian, gaussian, indices, laplace, raised_cosine
 
 SCALE = 100.0
 ONE = 20.0

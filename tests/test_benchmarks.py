@@ -57,3 +57,9 @@ def test_ask_has_its_form() -> None:
     assert sum(row["holds"] is not None for row in rows) == 7
     (heavy,) = [row for row in rows if row["what"].startswith("of scipy")]
     assert heavy["ours"] == 0
+
+
+def test_noise_has_its_form() -> None:
+    rows = measured("noise.py")
+    check_form(rows)
+    assert sum(row["holds"] is not None for row in rows) == 9

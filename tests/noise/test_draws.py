@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.noise.support import KEY, Given
-from unworn.noise import Stream, coins, indices
+from unworn.noise import Stream
+from unworn.noise.samplers import coins, indices
 
 LAST = 2**64 - 1
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unworn.noise import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
+from unworn.noise.samplers import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
 
 SCALED = [laplace_log_pmf, gaussian_log_pmf, discrete_gaussian_log_pmf]
 Pmf = Callable[..., Any]

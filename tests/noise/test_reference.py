@@ -14,7 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.noise.support import KEY, agree, fits
-from unworn.noise import Stream, discrete_gaussian, discrete_gaussian_log_pmf, laplace, laplace_log_pmf
+from unworn.noise import Stream
+from unworn.noise.samplers import discrete_gaussian, discrete_gaussian_log_pmf, laplace, laplace_log_pmf
 
 MANY = 20_000
 

@@ -11,20 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.noise.support import KEY, Given, fits
-from unworn.noise import (
-    Stream,
-    comparison,
+from unworn.noise import Stream, comparison, exact, inversion
+from unworn.noise.samplers import (
     discrete_gaussian,
     discrete_gaussian_log_pmf,
-    exact,
     gaussian,
     gaussian_log_pmf,
-    inversion,
     laplace_log_pmf,
     raised_cosine,
     raised_cosine_log_pmf,
 )
-from unworn.noise import laplace as laplace_noise
+from unworn.noise.samplers import laplace as laplace_noise
 
 Draw = Callable[[Stream, Any, int], NDArray[np.int64]]
 KINDS: dict[str, tuple[Draw, Callable[..., NDArray[np.float64]]]] = {

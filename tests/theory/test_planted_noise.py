@@ -18,7 +18,8 @@ from unworn.lab import SignWorld, run
 from unworn.lab.analysts import Calibrating
 from unworn.mechanisms import BoundedNoise, Gaussian, Guess, Laplace, Offer, State
 from unworn.mechanisms.noisy import price
-from unworn.noise import Stream, discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
+from unworn.noise import Stream
+from unworn.noise.samplers import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
 from unworn.queries.query import Facts
 
 ALARM = 1e-7

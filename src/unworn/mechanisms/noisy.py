@@ -12,15 +12,17 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from unworn.bounds import privacy, transfer
 from unworn.errors import Unaskable
 from unworn.events import Event, Noised
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
+
+if TYPE_CHECKING:
+    from unworn.bounds.transfer import Price
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ class Noisy(Mechanism):
 
     def best(self, rows: int, asks: int, beta: float) -> tuple[float, float]:
         """The scale with the narrowest intervals, and their half-width."""
-        scale, width = transfer.best_scale(self.certificate, rows, asks, beta)
+        from unworn.bounds.transfer import best_scale
+
+        scale, width = best_scale(self.certificate, rows, asks, beta)
         return scale / rows, width
 
     # ------------------------------------------------------------------ one ask
@@ -160,7 +164,9 @@ class Noisy(Mechanism):
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         if not isinstance(symbol, int) or offer.price is None:
             raise TypeError("a noisy answer is a whole number of steps at a price")
-        released, paid = symbol / offer.steps, transfer.Price(*offer.price)
+        from unworn.bounds.transfer import Price
+
+        released, paid = symbol / offer.steps, Price(*offer.price)
         if offer.sensitivity is None:
             (low, high), reach, rounding = paid.limits(released), offer.high - offer.low, 0.0
         else:
@@ -183,11 +189,14 @@ class Noisy(Mechanism):
 
 
 @lru_cache(maxsize=256)
-def price(mechanism: Noisy, rows: int, asks: int, log_beta: float) -> transfer.Price:
+def price(mechanism: Noisy, rows: int, asks: int, log_beta: float) -> Price:
     """What a plan costs, computed once: the accountant's profile of all the planned asks, turned into an interval."""
+    from unworn.bounds.privacy import profile
+    from unworn.bounds.transfer import Price, stability
+
     beta = math.exp(log_beta)
-    stable = transfer.stability(privacy.profile(mechanism.noised(rows), rows, asks), beta)
-    return transfer.Price(mechanism.largest(rows, asks, beta), stable.tilt, stable.floor)
+    stable = stability(profile(mechanism.noised(rows), rows, asks), beta)
+    return Price(mechanism.largest(rows, asks, beta), stable.tilt, stable.floor)
 
 
 def check_goal(name: str, narrowest: float, width: float | None, rows: int, asks: int) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
-import numpy as np
-
-from unworn.bounds import transfer
 from unworn.errors import Unaskable
 from unworn.events import Drew, Event
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.noisy import check_goal
-from unworn.noise import Stream, coins
+from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
@@ -54,10 +51,12 @@ class OneSample(Mechanism):
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if asks is None or self.flip is None:
             raise ValueError("OneSample is priced once, from its plan: give Holdout(asks=...), and flip= or for_(...)")
-        least = transfer.counting_width_sharp(rows, asks, 1 - confidence)
+        from unworn.bounds.transfer import counting_width_sharp
+
+        least = counting_width_sharp(rows, asks, 1 - confidence)
         if 2 * self.flip < least * (1 - 1e-9):
             raise ValueError(
-                f"with {rows:,} rows and {asks:,} asks the chance of an answer can be promised to ± {min(least, 1):.3g} "
+                f"with {rows:,} rows and {asks:,} asks the chance of a yes can be promised to ± {min(least, 1):.3g} "
                 f"at best, and flip = {self.flip:g} promises ± {2 * self.flip:g}: "
                 + (f"take flip of at least {least / 2:.3g}, or more rows" if least < 1 else "bring more rows")
             )
@@ -92,6 +91,10 @@ class OneSample(Mechanism):
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if noise is None or self.flip is None:
             raise TypeError("OneSample draws its row from the holdout's key, and was given none")
+        import numpy as np
+
+        from unworn.noise.draws import coins
+
         bit = rows.drawn(query, 1, noise)
         symbol = bit ^ int(coins(noise, np.array([self.flip]))[0])
         return Reply(symbol, self.event(offer, symbol))
@@ -113,6 +116,8 @@ class OneSample(Mechanism):
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
         """The smallest flip that the plan allows."""
-        least = transfer.counting_width_sharp(rows, asks, 1 - confidence)
+        from unworn.bounds.transfer import counting_width_sharp
+
+        least = counting_width_sharp(rows, asks, 1 - confidence)
         check_goal(cls.__name__, least, 1 - 1e-9 if width is None else width, rows, asks)
         return cls(least / 2)

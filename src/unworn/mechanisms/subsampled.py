@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
-from unworn.bounds import extremes
 from unworn.errors import Unaskable
 from unworn.events import Noised
 from unworn.mechanisms.base import Offer, State
 from unworn.mechanisms.noisy import Noisy, check_goal, minimum, price
-from unworn.noise import Stream, laplace
+from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
@@ -61,8 +60,10 @@ class Subsampled(Noisy):
         return math.expm1(1 / self.noised(rows).scale) * self.drawn / rows
 
     def largest(self, rows: int, asks: int, beta: float) -> float:
+        from unworn.bounds.extremes import largest_deviation
+
         scale = self.noised(rows).scale
-        return extremes.largest_deviation(rows, self.drawn, scale, asks, beta, self.replace)
+        return largest_deviation(rows, self.drawn, scale, asks, beta, self.replace)
 
     def steps(self, rows: int) -> int:
         return self.drawn
@@ -83,6 +84,8 @@ class Subsampled(Noisy):
         return rows.drawn(query, self.drawn, noise, self.replace)
 
     def draw(self, rows: int, noise: Stream) -> int:
+        from unworn.noise.laplace import laplace
+
         return int(laplace(noise, self.noised(rows).scale, 1)[0])
 
     def best(self, rows: int, asks: int, beta: float) -> tuple[float, float]:

@@ -1,23 +1,8 @@
-"""Every random draw: a keyed stream, and exact integer noise, coins and rows made from it."""
+"""Every random draw: a keyed stream, and in ``samplers`` exact integer noise, coins and rows made from it.
 
-from unworn.noise.cosine import raised_cosine
-from unworn.noise.discrete_gaussian import discrete_gaussian
-from unworn.noise.draws import coins, indices
-from unworn.noise.gaussian import gaussian
-from unworn.noise.laplace import laplace
-from unworn.noise.pmf import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
+Samplers are loaded by those who draw: every holdout has a stream, and most never use it.
+"""
+
 from unworn.noise.stream import Stream
 
-__all__ = [
-    "Stream",
-    "coins",
-    "discrete_gaussian",
-    "discrete_gaussian_log_pmf",
-    "gaussian",
-    "gaussian_log_pmf",
-    "indices",
-    "laplace",
-    "laplace_log_pmf",
-    "raised_cosine",
-    "raised_cosine_log_pmf",
-]
+__all__ = ["Stream"]

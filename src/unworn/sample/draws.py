@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.noise import Stream, coins, indices
+from unworn.noise import Stream
+from unworn.noise.draws import coins, indices
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Floats, Words
 from unworn.sample import passes

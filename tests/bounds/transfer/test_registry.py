@@ -28,7 +28,9 @@ def test_known_widths() -> None:
 def test_known_widths_at_high_confidence() -> None:
     found = widths(10**6, 10**4, 0.999)
     assert found["D1 Gaussian"] == pytest.approx(0.0625, abs=2e-4)
-    assert found["D1 bounded"] == pytest.approx(0.0473, abs=3e-4)
+    # The central limit theorem alone would say .0473; bounded noise has rare large losses, which count at this level
+    # (dp_accounting agrees with the profile to three digits).
+    assert found["D1 bounded"] == pytest.approx(0.0491, abs=3e-4)
 
 
 @pytest.mark.parametrize(

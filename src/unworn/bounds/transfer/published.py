@@ -99,8 +99,12 @@ def dfhprr15(n: int, k: int, beta: float) -> Chosen:
         return math.sqrt(k / 2.0) / (n * root_rho)
 
     least = math.sqrt(48.0 * log_tail / n)
-    tau = lowest(lambda tau: max(tau, least) + sigma(max(tau, least)) * largest, least)
-    tau = max(tau, least)
+
+    def width(tau: float) -> float:
+        allowed = max(tau, least)  # below it nothing is gained, and the search is sent back
+        return 2.0 * allowed - tau + sigma(allowed) * largest
+
+    tau = max(least, lowest(width, least))
     return Chosen(tau + sigma(tau) * largest, sigma(tau))
 
 
@@ -127,14 +131,14 @@ def bnsssu16_tail(n: int, epsilon: float, delta: float) -> Chosen:
 def bnsssu16(n: int, k: int, beta: float) -> Chosen:
     """The monitor argument of Bassily et al. (2016) with free parameters.
 
-    T imaginary copies (any number; about 1/beta is best); [e^eps - 1 + 2 T delta + sqrt(ln(4k/delta)/rho)/n] / (1 - (1-beta)^T), where eps
+    T = floor(1/beta) imaginary copies; [e^eps - 1 + 2 T delta + sqrt(ln(4k/delta)/rho)/n] / (1 - (1-beta)^T), where eps
     = k rho + 2 sqrt(k rho ln(sqrt(pi k rho)/delta)) (Bun and Steinke 2016).
 
     >>> round(bnsssu16(10**6, 10**4, 0.05).width, 3)
     0.147
     """
     check_plan(n, k, beta)
-    copies = max(1, round(1.0 / beta))
+    copies = math.floor((1.0 + 1e-9) / beta)
     seen = -math.expm1(copies * math.log1p(-beta))
 
     def width(rho: float, delta: float) -> float:

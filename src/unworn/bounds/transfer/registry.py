@@ -70,13 +70,14 @@ def widths(n: int, k: int, confidence: float = 0.95) -> dict[str, float]:
 def _width(theorem: str, n: int, k: int, beta: float) -> float:
     if theorem in _NOISELESS:
         return 1.0 if k > n and theorem != "rounding" else min(1.0, _NOISELESS[theorem](n, k, beta))
-    return min(1.0, best_scale(theorem, n, k, beta)[1])
+    return best_scale(theorem, n, k, beta)[1]
 
 
 def best_scale(theorem: str, n: int, k: int, beta: float) -> tuple[float, float]:
     """The noise that makes a theorem's half-width least, in rows, and that half-width.
 
     Standard deviation of Gaussian noise, scale of Laplace noise, or the whole number N that bounded noise stays below.
+    A half-width of 1 promises nothing, and then neither does the scale.
 
     >>> scale, width = best_scale("D1 Gaussian", 10**6, 10**4, 0.05)
     >>> round(scale), round(width, 4)
@@ -85,7 +86,7 @@ def best_scale(theorem: str, n: int, k: int, beta: float) -> tuple[float, float]
     check_plan(n, k, beta)
     if theorem in _PUBLISHED:
         chosen = _PUBLISHED[theorem](n, k, beta)
-        return n * chosen.sigma, chosen.width
+        return n * chosen.sigma, min(1.0, chosen.width)
     name, _, noise = theorem.partition(" ")
     if name not in _SHARPENED or noise not in _NOISES:
         noisy = [known for known in THEOREMS if known not in _NOISELESS]
@@ -107,8 +108,8 @@ def _best_scale(theorem: str, noise: str, n: int, k: int, beta: float) -> tuple[
         return stable(GDP(loss / scale), beta)
 
     scale = lowest(lambda scale: reach * scale / n + limit(scale), math.sqrt(n * loss / reach), close=2e-3)
-    if noise == "Gaussian":
-        return scale, reach * scale / n + limit(scale)
+    if noise == "Gaussian" or reach * scale / n + limit(scale) >= 1.0:
+        return scale, min(1.0, reach * scale / n + limit(scale))
     found: dict[float, tuple[float, float]] = {}  # scale: its width, and by how much its profile exceeds the limit's
     for _ in range(_LAST):
         scale = float(max(2, round(scale))) if noise == "bounded" else scale
@@ -119,7 +120,7 @@ def _best_scale(theorem: str, noise: str, n: int, k: int, beta: float) -> tuple[
         found[scale] = most / n + total, math.log(total / limit(scale))
         scale = lowest(partial(_corrected, found, limit, reach / n), scale, close=2e-3, step=1.1)
     best = min(found, key=lambda scale: found[scale][0])
-    return best, found[best][0]
+    return best, min(1.0, found[best][0])
 
 
 def _corrected(

@@ -1,0 +1,10 @@
+"""Plans: rows, asks, surprises and width determine each other; give all but one and get the last.
+
+``solving`` finds the one left out by the price of guess and check, ``pricing`` sets every other mechanism and theorem
+beside it, ``curves`` follows them over asks and rows for a figure.
+"""
+
+from unworn.plan.result import Option, Plan
+from unworn.plan.solving import plan
+
+__all__ = ["Option", "Plan", "plan"]

@@ -1,0 +1,172 @@
+"""What each mechanism would give for the same rows and asks, by its own theorem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from math import log
+
+from unworn.bounds import best_rounding, code_length, offset_nats, splitting_exact
+from unworn.bounds.transfer import registry
+from unworn.mechanisms import (
+    BoundedNoise,
+    Gaussian,
+    Guess,
+    GuessAndCheck,
+    Laplace,
+    Mechanism,
+    OneSample,
+    Rounding,
+    SampleSplitting,
+    State,
+    Subsampled,
+)
+from unworn.mechanisms.noisy import Noisy
+from unworn.plan.result import Option
+from unworn.queries.query import Facts
+
+MOST = 10**15
+"""Past this many rows or asks a plan says "as many as you like"."""
+
+HOPELESS = 0.5
+"""An interval of this half-width is the whole range."""
+
+_TYPICAL_OFFSET = 2
+"""How many cells a wrong guess is taken to be off."""
+
+_DRAWN = 10_000
+"""Rows an ask reads where only some are drawn."""
+
+_MOST_DRAWS = 10**9
+"""Past this many asks drawing is not priced: composing them takes minutes."""
+
+_CLOSE = 2e-3
+"""How near, as a share, to the most asks within a width it is enough to come."""
+
+_TOO_LARGE = "more than can be priced here"
+
+Told = tuple[float | None, str]
+"""A half-width, none where it cannot be had, and what to know about it."""
+
+
+def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: float) -> Option:
+    """One mechanism for these rows and asks; only guess and check depends on the surprises.
+
+    >>> option = price("BoundedNoise", 1_000_000, 10_000, 0, 0.95)
+    >>> round(option.width, 3), option.theorem
+    (0.029, 'privacy transfer (Theorem D2)')
+    """
+    kind = KINDS[mechanism]
+    if kind is GuessAndCheck:
+        told: Told = guess_width(rows, asks, surprises, 1 - confidence), right(asks, surprises)
+    else:
+        told = _PRICES[kind](rows, asks, 1 - confidence)
+    return option(mechanism, kind.theorem, *told)
+
+
+def option(mechanism: str, theorem: str, width: float | None, reason: str, comparison: bool = False) -> Option:
+    """An option, with no width where the interval would be the whole range."""
+    if width is not None and not width < HOPELESS:
+        width, reason = None, "the interval would be the whole range"
+    return Option(mechanism, theorem, width, reason, comparison=comparison)
+
+
+def right(asks: int, surprises: int) -> str:
+    """How good guesses are taken to be."""
+    return f"all but {surprises:,} of {asks:,} guesses are right" if surprises else "every guess is right"
+
+
+def guess_width(rows: int, asks: int, surprises: int, beta: float) -> float:
+    """What an exact guess of one half gets from guess and check at the last planned ask."""
+    nats = surprises * offset_nats(_TYPICAL_OFFSET)
+    mechanism, state = GuessAndCheck(), State(rows, log(beta), asks, asks - 1, surprises, nats)
+    offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
+    return mechanism.publish_width(offer, 0)
+
+
+def code_nats(asks: int, surprises: int) -> float:
+    """How many nats guess and check has spent by the last planned ask."""
+    return code_length(asks, surprises, surprises * offset_nats(_TYPICAL_OFFSET), asks)
+
+
+def most_asks(mechanism: str, rows: int, width: float, beta: float, close: float = _CLOSE) -> int | None:
+    """How many asks a mechanism that needs no guesses answers within a width; none where that is not known.
+
+    >>> most_asks("SampleSplitting", 10_000, 0.1, 0.05)
+    38
+    """
+    name = {"SampleSplitting": "splitting, exact", "Rounding": "rounding"}.get(mechanism, certificate(mechanism))
+    return None if name is None else asks_within(name, rows, width, beta, close)
+
+
+def certificate(mechanism: str) -> str | None:
+    """Under which name the registry of theorems has a noise."""
+    kind = KINDS[mechanism]
+    return kind.certificate if issubclass(kind, Noisy) and kind is not Subsampled else None
+
+
+@lru_cache(maxsize=4096)
+def asks_within(theorem: str, rows: int, width: float, beta: float, close: float = _CLOSE) -> int | None:
+    """The same for a theorem by its name in the registry."""
+    try:
+        return min(registry.most_asks(theorem, rows, width, beta, close=close), MOST)
+    except ValueError:  # composing so many answers, or such wide noise, is more than the accountant can hold
+        return None
+
+
+def noise_width(theorem: str, rows: int, asks: int, beta: float) -> float | None:
+    """The half-width of a theorem of the registry at its best noise; none where the accountant cannot follow."""
+    try:
+        return registry.best_scale(theorem, rows, asks, beta)[1]
+    except ValueError:
+        return None
+
+
+def _noisy(kind: type[Noisy], what: str, rows: int, asks: int, beta: float) -> Told:
+    width = noise_width(kind.certificate, rows, asks, beta)
+    return width, f"needs no guesses; {what}" if width is not None else _TOO_LARGE
+
+
+def _splitting(rows: int, asks: int, beta: float) -> Told:
+    if asks > rows:
+        return None, "there are fewer rows than asks"
+    part = rows // asks
+    return splitting_exact(rows, asks, beta), f"{part:,} {'row' if part == 1 else 'rows'} an ask"
+
+
+def _rounding(rows: int, asks: int, beta: float) -> Told:
+    return best_rounding(rows, asks, beta)[1], "needs no guesses; no noise"
+
+
+@lru_cache(maxsize=1024)
+def _subsampled(rows: int, asks: int, beta: float) -> Told:
+    drawn = min(rows, _DRAWN)
+    try:
+        width = Subsampled(drawn=drawn).best(rows, asks, beta)[1] if asks <= _MOST_DRAWS else None
+    except ValueError:
+        width = None
+    return width, f"quick: an ask reads {drawn:,} of the rows" if width is not None else _TOO_LARGE
+
+
+def _one_sample(rows: int, asks: int, beta: float) -> Told:
+    """No interval at all: its promise is about a chance, so it never competes."""
+    coin = "one row an ask: a coin, not an interval"
+    if asks > _MOST_DRAWS:
+        return None, f"{coin}; {_TOO_LARGE}"
+    try:
+        flip = OneSample.for_(rows=rows, asks=asks, confidence=1 - beta).flip
+    except ValueError:
+        return None, f"{coin}, and here not even its chance can be promised"
+    return None, f"{coin}; its chance of a yes is within ± {2 * (flip or 0):.3g}"
+
+
+_PRICES: dict[type[Mechanism], Callable[[int, int, float], Told]] = {
+    BoundedNoise: partial(_noisy, BoundedNoise, "noise without tails"),
+    Gaussian: partial(_noisy, Gaussian, "normal noise"),
+    Laplace: partial(_noisy, Laplace, "pure privacy"),
+    Rounding: _rounding,
+    SampleSplitting: _splitting,
+    Subsampled: _subsampled,
+    OneSample: _one_sample,
+}
+KINDS: dict[str, type[Mechanism]] = {kind.__name__: kind for kind in (GuessAndCheck, *_PRICES)}

@@ -1,0 +1,109 @@
+"""Solve for the one number that is left out, by the price of guess and check alone: noise is priced once, at the end.
+
+Everything is computed for a 0/1 question at one half, where intervals are widest, so a plan is a promise from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, log1p
+
+from unworn.bounds import clopper_pearson
+from unworn.plan.choosing import best_of, options
+from unworn.plan.pricing import MOST, code_nats, guess_width
+from unworn.plan.result import Plan
+
+
+def plan(
+    rows: float | None = None,
+    asks: float | None = None,
+    width: float | None = None,
+    surprises: float | None = 0,
+    confidence: float = 0.95,
+) -> Plan:
+    """Solve for the one of rows, asks and width that is left out, or for ``surprises=None``; price every mechanism.
+
+    What is solved for, and ``Plan.width``, are those of guess and check, the default; ``Plan.options`` has the rest.
+
+    >>> from unworn import plan
+    >>> print(plan(rows=10_000, asks=1_000))
+    10,000 rows, 1,000 asks, 0 surprises, 95 % for all together:
+    ± 0.0492 for right guesses, ± 0.0211 sharpened
+    best: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.164
+    >>> plan(rows=10_000, width=0.05).asks
+    1980
+    >>> plan(rows=10_000, asks=1_000, width=0.07, surprises=None).surprises
+    2
+    """
+    n, k, f = _checked(rows, asks, width, surprises, confidence)
+    goal, beta = width or 0.0, 1 - confidence
+    within = None
+    if n is None:
+        n = _least(lambda n: guess_width(n, k or 1, f or 0, beta) <= goal, "rows")
+    elif k is None:
+        k, within = _most(lambda k: guess_width(n, k, f or 0, beta) <= goal, "asks", (f or 0) + 1, MOST), goal
+    elif f is None:
+        f = _most(lambda f: guess_width(n, k, f, beta) <= goal, "surprises", 0, k - 1)
+    return _plan(n, k or 1, f or 0, confidence, within)
+
+
+def _plan(rows: int, asks: int, surprises: int, confidence: float, within: float | None) -> Plan:
+    found = options(rows, asks, surprises, confidence, within)
+    low, high = clopper_pearson(rows // 2, rows, log1p(-confidence) - code_nats(asks, surprises))
+    width, floor = guess_width(rows, asks, surprises, 1 - confidence), float(high - low) / 2
+    return Plan(rows, asks, surprises, width, floor, confidence, *best_of(found, asks, surprises), found)
+
+
+def _checked(
+    rows: float | None, asks: float | None, width: float | None, surprises: float | None, confidence: float
+) -> tuple[int | None, int | None, int | None]:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {confidence}")
+    known = {"rows": rows, "asks": asks, "width": width, "surprises": surprises}
+    left_out = [name for name, value in known.items() if value is None]
+    if len(left_out) != 1:
+        raise ValueError(
+            "leave out exactly one of rows, asks and width (or give surprises=None): "
+            + (f"these are left out: {', '.join(left_out)}" if left_out else "none is left out")
+        )
+    if width is not None and not 0 < width <= 0.5:
+        raise ValueError(f"width is a half-width in (0, 0.5], not {width}")
+    n, k, f = _whole("rows", rows, 1), _whole("asks", asks, 1), _whole("surprises", surprises, 0)
+    if k is not None and f is not None and f >= k:
+        raise ValueError(f"{f} surprises do not fit into {k} asks: the last one is never priced")
+    return n, k, f
+
+
+def _whole(what: str, value: float | None, least: int) -> int | None:
+    if value is None:
+        return None
+    if not isfinite(value) or value != int(value) or not least <= value <= MOST:
+        raise ValueError(f"{what} is a whole number from {least} to {MOST:.0e}, not {value}")
+    return int(value)
+
+
+def _least(holds: Callable[[int], bool], what: str) -> int:
+    """The smallest number for which something holds, given that it then goes on holding."""
+    high = 1
+    while not holds(high):
+        if high >= MOST:
+            raise ValueError(f"no number of {what} up to {MOST:.0e} is enough: ask for a larger width")
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _most(holds: Callable[[int], bool], what: str, start: int, most: int) -> int:
+    """The largest number up to ``most`` for which something holds, given that it holds until then."""
+    if not holds(start):
+        raise ValueError(f"not even {start} {what} can be had at this width: ask for a larger width or bring more rows")
+    if holds(most):
+        return most
+    low, high = start, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
