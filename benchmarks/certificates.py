@@ -40,7 +40,9 @@ WIDE: dict[int, dict[str, int]] = {
     10_000: dict(zip(NAMES, (28, 38, 41, 0, 0, 2, 2, 3, 4, 37, 40, 92, 111), strict=False)),
     100_000: dict(zip(NAMES, (219, 281, 415, 0, 29, 263, 153, 245, 323, 2303, 4530, 5880, 12_687), strict=False)),
     1_000_000: dict(
-        zip(NAMES, (1788, 2222, 4152, 40, 2270, 21_200, 11_636, 19_112, 25_232, 162_944, 459_000, 425_472), strict=False)
+        zip(
+            NAMES, (1788, 2222, 4152, 40, 2270, 21_200, 11_636, 19_112, 25_232, 162_944, 459_000, 425_472), strict=False
+        )
     ),
     10_000_000: dict(
         zip(
@@ -104,8 +106,9 @@ def bars() -> Iterator[Row]:
 def speed() -> Iterator[Row]:
     """What one more ask costs the accountant, early and late, and how long a whole comparison takes, cold."""
     for asked in (10, 1_000_000):
-        held = GaussianFilter(1.0).after(0.9 * (1 - 1e-9))
-        cost = (0.1 / asked) ** 0.5 / 10
+        held, cost = GaussianFilter(1.0), 0.5 / asked**0.5
+        for _ in range(asked):
+            held = held.after(cost)
         spent = microseconds({"step": lambda held=held, cost=cost: held.after(cost)}, 2000)["step"]  # type: ignore[misc]
         yield Row(f"µs to account for one ask more, after {asked:,}", spent, None, None, 20.0, spent <= 20.0)
     start = time.perf_counter()
@@ -115,13 +118,15 @@ def speed() -> Iterator[Row]:
 
 
 def print_table(alpha: float, rows: list[Row]) -> None:
-    table = Table(Column("rows"), *(Column(name, justify="right") for name in NAMES.values()), title=f"Most asks, ± {alpha}")
+    table = Table(
+        Column("rows"), *(Column(name, justify="right") for name in NAMES.values()), title=f"Most asks, ± {alpha}"
+    )
     for first in range(0, len(rows), len(NAMES)):
         line = rows[first : first + len(NAMES)]
         cells = (f"{row.ours:,.0f}{'' if row.holds is not False else ' ' + verdict(False)}" for row in line)
         table.add_row(line[0].what.split(", ")[-2].removesuffix(" rows"), *cells)
     wide = console()
-    wide.width = 190
+    wide.width = 225
     wide.print(table)
     count(rows)
     for row in rows:

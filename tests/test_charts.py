@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from unworn import charts
+from unworn.charts import names
+from unworn.charts.style import apart
 from unworn.errors import MissingExtra, UnwornError
 
 POINTS = [
@@ -20,6 +24,11 @@ POINTS = [
     for k in (10, 50, 100)
 ]
 WIDTHS = [{"mechanism": name, "asks": k, "width": w} for name in ("A", "B") for k, w in ((1, 0.01), (1000, 0.4))]
+SERVED = [
+    {"mechanism": name, "rows": n, "asks": k, "published": name == "C"}
+    for name, asks in (("A", (None, 3, 40)), ("GuessAndCheck", (0, 10, 10**15)), ("C", (0, 0, 5)))
+    for n, k in zip((100, 1000, 10_000), asks, strict=True)
+]
 ANSWERS = [
     {"index": k, "question": f"q{k}", "value": 0.5, "low": 0.4, "high": 0.6, "source": "surprise" if k % 7 else "guess"}
     for k in range(1, 30)
@@ -35,6 +44,10 @@ def inline(chart: Any) -> str:
     [
         (lambda: charts.demonstration(POINTS, title="A title", subtitle="below"), ("plain", "unworn", "reported")),
         (lambda: charts.widths(WIDTHS, title="A title", planned=100), ("planned asks", "half-width")),
+        (
+            lambda: charts.plans(WIDTHS, SERVED, title="A title", planned=100, rows=1000, width=0.05),
+            ("planned asks", "within ± 0.05", "rows in the holdout", "GuessAndCheck"),
+        ),
         (lambda: charts.intervals(ANSWERS, title="A title"), ("value and interval", "surprise")),
     ],
 )
@@ -76,9 +89,48 @@ def test_a_mechanism_that_cannot_serve_has_no_line() -> None:
 
 def test_names_at_the_ends_do_not_overprint() -> None:
     ends = [{"what": name, "accuracy": 0.5} for name in ("a", "b", "c")]
-    places = sorted(end["place"] for end in charts._apart(ends, [0.0, 1.0]))
+    places = sorted(end["place"] for end in apart(ends, [0.0, 1.0]))
     assert all(above - below > 0.04 for below, above in pairwise(places))
     assert sum(places) / 3 == pytest.approx(0.5)
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.lists(st.floats(0, 400), max_size=12))
+def test_names_are_spread_and_stay_in_order(places: list[float]) -> None:
+    spread = names.spread([(place, f"{number:02}") for number, place in enumerate(sorted(places))], 15)
+    assert all(above[0] - below[0] >= 15 - 1e-9 for below, above in pairwise(spread))
+    assert [name for _, name in spread] == sorted(name for _, name in spread)
+    assert sum(place for place, _ in spread) == pytest.approx(sum(places), abs=1e-6)
+
+
+def test_names_stand_where_lines_leave() -> None:
+    panel = names.Panel(440, 330, (1, 1000), (0.0, 0.5))
+    lines = {
+        "through the top": [(1, 0.1), (10, 0.3), (100, 0.7)],
+        "ends early": [(1, 0.1), (31, 0.4)],
+        "goes on": [(1, 0.1), (1000, 0.2)],
+        "goes on too": [(1, 0.1), (1000, 0.2001)],
+        "all too wide": [(1, 0.6)],
+    }
+    over, beside = panel.names(list(lines.items()))
+    assert {name for name, _, _ in over} == {"through the top", "ends early", "all too wide"}
+    assert {(name, x) for name, x, _ in beside} == {("goes on", 1000), ("goes on too", 1000)}
+    assert abs(beside[0][2] - beside[1][2]) > 0.02
+    assert all(y == 0.5 for _, _, y in over)
+
+
+def test_published_theorems_are_dashed_and_black() -> None:
+    drawn = charts.plans(WIDTHS, SERVED, title="t", width=0.05).to_dict()
+    scales = [layer["encoding"] for layer in drawn["hconcat"][1]["layer"] if "strokeDash" in layer.get("encoding", {})]
+    domain, dashes = (scales[0]["strokeDash"]["scale"][part] for part in ("domain", "range"))
+    assert dict(zip(domain, dashes, strict=True)) == {"A": [1, 0], "GuessAndCheck": [1, 0], "C": [6, 4]}
+    colours = scales[0]["color"]["scale"]["range"]
+    assert len(set(colours)) == 3
+
+
+@pytest.mark.parametrize("points", [[], SERVED[:1]])
+def test_a_plan_with_nothing_to_draw(points: list[dict[str, Any]], tmp_path: Path) -> None:
+    assert charts.save(charts.plans([], points, title="t", width=0.05), tmp_path / "c.svg").exists()
 
 
 def test_a_wrong_ending_or_folder_is_named(tmp_path: Path) -> None:

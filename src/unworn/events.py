@@ -57,13 +57,33 @@ class Drew:
     flip: float
 
 
-Event = Described | Looked | Shown | Noised | Drew
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A noisy value was compared with a noisy threshold, by noise of the scales that entry 0 fixes.
+
+    What was ``above`` ends this threshold: the next comparison has a fresh one.
+    """
+
+    above: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Climbed:
+    """A score was held against the best so far and was better by so many whole steps; by 0 when it was not."""
+
+    steps: int
+    nats: float
+
+
+Event = Described | Looked | Shown | Noised | Drew | Crossed | Climbed
 _KINDS: dict[str, type[Event]] = {
     "described": Described,
     "looked": Looked,
     "shown": Shown,
     "noised": Noised,
     "drew": Drew,
+    "crossed": Crossed,
+    "climbed": Climbed,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS.values()}

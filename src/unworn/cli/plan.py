@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from unworn import charts
-from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, say, table
-from unworn.plan import Plan
+from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, table, wrapped
+from unworn.plan import Option, Plan, curves
 from unworn.plan import plan as solve
-
-_POINTS = 8
-"""Points a decade in the figure."""
+from unworn.plan.pricing import right
+from unworn.plan.result import half
 
 
 def _number(text: str) -> float:
@@ -39,15 +42,17 @@ def plan(
     ] = "0",
     confidence: Annotated[float, typer.Option(help="The probability that all answers hold together.")] = 0.95,
     figure: Annotated[
-        Path | None, typer.Option(help="Also draw width against asks, as .svg, .png, .html or .json.")
+        Path | None,
+        typer.Option(help="Also draw widths against asks and asks against rows: .svg, .png, .html, .json."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Find out how many rows you need, how many questions you can ask, or how wide the answers will be.
 
     Rows, asks and width determine each other. Give two of them and the third is solved for; give all three
-    with --surprises any to learn how many wrong guesses that leaves room for. The table compares every mechanism on
-    the same terms and says why. Nothing is read or charged: a plan is arithmetic.
+    with --surprises any to learn how many wrong guesses that leaves room for. What is solved for is what guess and
+    check, the default mechanism, gives; the table sets every other mechanism beside it on the same terms, and the
+    theorems that others have proved. Nothing is read or charged: a plan is arithmetic.
 
     \b
     Examples:
@@ -60,13 +65,15 @@ def plan(
     given = {name: None if text is None else _number(text) for name, text in _named(rows, asks, width)}
     wrong = _surprises(surprises)
     _check_left_out([f"--{name}" for name, value in given.items() if value is None], wrong is None)
-    with bad_input():
+    if figure is not None:
+        charts.check(figure)
+    with bad_input(), _waiting("pricing every mechanism"):
         found = solve(**given, surprises=wrong, confidence=confidence)
-    drawn = None if figure is None else charts.save(_chart(found), figure)
+    drawn = None if figure is None else charts.save(_chart(found, given["width"] or found.width), figure)
     if json:
         emit({**found.to_json(), "figure": None if drawn is None else str(drawn)})
         return
-    _print(found)
+    _print(found, given["width"])
     if drawn is not None:
         note(f"figure: {drawn}")
 
@@ -94,35 +101,60 @@ def _check_left_out(missing: list[str], any_surprises: bool) -> None:
     )
 
 
-def _print(found: Plan) -> None:
+def _print(found: Plan, goal: float | None) -> None:
     say(f"{found.rows:,} rows, {found.asks:,} asks, {found.surprises:,} surprises, all together at", nl=False)
     say(f" {percent(found.confidence)}:")
-    say(f"  ± {found.width:.4f}  an answer whose guess was right")
-    say(f"  ± {found.floor:.4f}  the best that sharpening can reach")
-    say(f"  best mechanism: {found.best}")
+    say(f"  {half(found.width)}  an answer whose guess was right")
+    say(f"  {half(found.floor)}  the best that sharpening can reach")
+    say(wrapped(f"best mechanism: {found.reason}", "  "))
     say()
-    lines = [
-        (option.mechanism, "–" if option.width is None else f"± {option.width:.4f}", option.reason, option.theorem)
-        for option in found.options
-    ]
-    table(["mechanism", "width", "because", "theorem"], lines, right=(1,))
+    counted = goal is not None and any(option.asks is not None for option in found.options)
+    heads = ["mechanism", "width", *([f"asks in ± {goal:g}"] if counted else []), "theorem", "because"]
+    table(heads, [_line(option, counted) for option in found.mechanisms], right=(1, 2) if counted else (1,))
+    able = [option for option in found.comparisons if option.width is not None]
+    if able:
+        say()
+        say("Other theorems about the same mechanisms, for comparison; they hold as well, but promise less:")
+        lines = [(option.mechanism, half(option.width), option.theorem, option.reason) for option in able]
+        table(["mechanism", "width", "theorem", "from"], lines, right=(1,))
+    others = [f"{option.theorem} ({option.mechanism})" for option in found.comparisons if option.width is None]
+    if others:
+        say()
+        say(wrapped(f"No interval at this size: {', '.join(others)}."))
 
 
-def _chart(found: Plan) -> object:
-    least, decades = found.surprises + 1, 1
-    while 10**decades < 10 * found.asks and decades < 15:
-        decades += 1
-    steps = sorted({round(10 ** (step / _POINTS)) for step in range(_POINTS * decades + 1)} | {found.asks})
-    points = [
-        {"mechanism": option.mechanism, "asks": asks, "width": option.width}
-        for asks in steps
-        if asks >= least
-        for option in solve(found.rows, asks, None, found.surprises, found.confidence).options
-    ]
-    wrong = "every guess is right" if not found.surprises else f"all guesses but {found.surprises:,} are right"
-    return charts.widths(
-        points,
-        title=f"How wide answers get on {found.rows:,} rows",
-        subtitle=f"{percent(found.confidence)} for all answers together; {wrong}. Dashed: {found.asks:,} asks.",
+def _line(option: Option, counted: bool) -> list[str]:
+    asks = ["–" if option.asks is None else f"{option.asks:,}"] if counted else []
+    theorem = re.search(r"Theorem \w+", option.theorem)
+    return [option.mechanism, half(option.width), *asks, theorem[0] if theorem else option.theorem, option.reason]
+
+
+def _chart(found: Plan, width: float) -> object:
+    guesses = right(found.asks, found.surprises)
+    with progress("drawing", curves.ticks(found)) as tick:
+        widths, asks = curves.width_curves(found, tick), curves.ask_curves(found, width, tick)
+    return charts.plans(
+        widths,
+        asks,
+        title=f"How wide answers get on {found.rows:,} rows, and how many asks more rows could answer",
+        subtitle=[
+            f"{percent(found.confidence)} for all answers together. GuessAndCheck if {guesses}; others need none.",
+            f"Dotted: the plan, {found.asks:,} asks and {found.rows:,} rows. Dashed: the best published theorem.",
+        ],
         planned=found.asks,
+        rows=found.rows,
+        width=width,
     )
+
+
+@contextmanager
+def _waiting(what: str) -> Iterator[None]:
+    """Something that moves on standard error while nothing else does; silent where nobody is looking."""
+    from rich.console import Console
+
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield

@@ -162,7 +162,13 @@ class Desk:
         return offer
 
     def guessed(self, ask: Ask) -> Ask:
-        """Fall back on the latest answer to the same metric, which depends on where the ledger stands."""
+        """The mechanism's own guess; else the asker's; else the latest answer to the same metric.
+
+        The first and the last depend on where the ledger stands.
+        """
+        own = self.transcript.mechanism.own_guess(ask.query, ask.facts, self.transcript.records)
+        if own is not None:
+            return replace(ask, guess=own)
         if ask.guess is not None or ask.parent is not None:
             return ask
         return replace(ask, guess=ledger_guess(ask.query, ask.facts, self.transcript))
@@ -244,6 +250,7 @@ class Desk:
         written: list[tuple[Entry, Record]] = []
         for position, ((ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             reply = mechanism.answer(state, offer, ask.query, memo, noise)
+            state = mechanism.after(state, reply.event)  # what was offered stays; a secret may end with its answer
             record = Record(
                 ask.query.to_json(),
                 ask.query.label,

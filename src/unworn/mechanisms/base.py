@@ -12,13 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
+
+if TYPE_CHECKING:
+    from unworn.mechanisms.record import Record
 
 Symbol = int | float | str | list[Any]
 """What is released about the rows: nothing else about them ever leaves."""
@@ -50,7 +53,8 @@ class Offer:
     ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows
     are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
     answer is a whole number of ``steps`` to the length of the range, at the ``price`` of the whole plan. Where a
-    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test.
+    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test. ``best`` is the rung
+    that the best score so far has reached.
     """
 
     index: int
@@ -73,6 +77,7 @@ class Offer:
     price: tuple[float, float, float] | None = None
     sensitivity: float | None = None
     null: tuple[int, float, float] | None = None
+    best: int | None = None
 
     @property
     def span(self) -> float:
@@ -125,6 +130,7 @@ class State:
     surprises: int = 0
     nats: float = 0.0
     round: int = 0
+    best: int | None = None
 
     def index(self, position: int) -> int:
         """The depth of the next ask (of the ask at ``position`` of the next batch), or a refusal."""
@@ -170,6 +176,13 @@ class Mechanism(ABC):
                 f"a statistic is no mean over rows, and {type(self).__name__} answers only those: "
                 "seal the rows with BoundedNoise, Gaussian or Laplace to ask it"
             )
+
+    def own_guess(self, query: Query, facts: Facts, records: Sequence[Record]) -> Guess | None:
+        """The guess of a mechanism that makes its own, from the question and what was released: the asker's is not used.
+
+        None for all others. A replay makes it again, so it must follow from these three alone.
+        """
+        return None
 
     @abstractmethod
     def after(self, state: State, event: Event) -> State:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unworn.errors import Tampered
+from unworn.errors import Refused, Tampered
 from unworn.ledger import Entry
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import Guess, Mechanism, Offer, State
 from unworn.mechanisms.record import Record
+from unworn.queries import parse
 from unworn.queries.query import Facts
 from unworn.queries.schema import Schema
 
@@ -187,14 +188,31 @@ class Transcript:
 
     def check(self) -> None:
         """Replay every ask: the level, the cell and the interval must be the ones that were recorded."""
+        told: list[Record] = []
         for index, record in enumerate(self.records, start=1):
             position, size = record.batch
             if not 0 <= position < size or (position and self.record(index - 1).batch != (position - 1, size)):
                 raise Tampered(f"entry {index} claims a place in a batch that is not there", index=index)
             before = self._states[index - 1 - position]
+            if position == 0:
+                told.extend(self.records[len(told) : index - 1])  # a batch is guessed from what was told before it
+            self._check_guess(index, record, told)
             offer = self._offer(before, record.facts, record.guess, record.parent, position)
             event, published = self.mechanism.event(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
             if not record.matches(offer, event, published):
                 raise Tampered(
                     f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index
                 )
+
+    def _check_guess(self, index: int, record: Record, told: Sequence[Record]) -> None:
+        """Where the mechanism guesses itself, the recorded guess must be the one it made of what was ``told`` before."""
+        if type(self.mechanism).own_guess is Mechanism.own_guess:
+            return
+        try:
+            guess = self.mechanism.own_guess(parse(record.question), record.facts, told)
+        except Refused as why:
+            raise Tampered(f"entry {index} holds a question that could not be guessed: {why}", index=index) from why
+        if guess != record.guess:
+            raise Tampered(
+                f"entry {index} holds the guess {record.guess}, and the answers before it make it {guess}", index=index
+            )

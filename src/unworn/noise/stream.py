@@ -81,6 +81,15 @@ class Stream:
         """
         return Stream(self._key, *self._context, "beyond", place)
 
+    def beside(self, *context: bytes | str | int) -> Stream:
+        """Another stream of the same key: for a secret that outlives one ask, and is drawn again instead of stored.
+
+        >>> ask = Stream(bytes(32), "ask", 7)
+        >>> int(ask.beside("threshold", 3).words(1)[0]) == int(Stream(bytes(32), "threshold", 3).words(1)[0])
+        True
+        """
+        return Stream(self._key, *context)
+
     def permutation(self, count: int) -> NDArray[np.intp]:
         """A uniform permutation of ``0 .. count``: the order of ``count`` fresh 128-bit numbers.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from unworn.bounds import splitting_width
 from unworn.bounds.transfer import registry
 from unworn.plan.pricing import KINDS, certificate, most_asks, noise_width, option, price, right
-from unworn.plan.result import Option
+from unworn.plan.result import Option, half
 
 _GUESSING = "GuessAndCheck"
 
@@ -34,26 +34,32 @@ def options(rows: int, asks: int, surprises: int, confidence: float, within: flo
 def best_of(found: Sequence[Option], asks: int, surprises: int) -> tuple[str, str | None, str]:
     """The best mechanism, the best one without guesses, and why.
 
-    >>> best_of([Option("BoundedNoise", "D2", 0.05, ""), Option("GuessAndCheck", "C", 0.31, "")], 100_000, 5_000)[2]
-    'BoundedNoise, ± 0.05 whatever the guesses; GuessAndCheck gives ± 0.31 if all but 5,000 of 100,000 guesses are right'
+    >>> print(best_of([Option("BoundedNoise", "D2", 0.05, ""), Option("GuessAndCheck", "C", 0.3, "")], 10_000, 50)[2])
+    BoundedNoise, ± 0.0500 whatever the guesses; GuessAndCheck gives ± 0.3000 if all but 50 of 10,000 guesses are right
     """
     able = [option for option in found if option.width is not None and not option.comparison]
-    free = [option for option in able if option.mechanism != _GUESSING]
     if not able:
         return _GUESSING, None, "none, for a share near one half: bring more rows or plan fewer asks"
-    if able[0].mechanism != _GUESSING:
-        best = able[0]
-        widths = [f"± {option.width:.3g}" for option in able if option.mechanism == _GUESSING] or ["no interval"]
-        beside = f"{_GUESSING} gives {widths[0]} if {right(asks, surprises)}"
-        return best.mechanism, best.mechanism, f"{best.mechanism}, ± {best.width:.3g} whatever the guesses; {beside}"
-    told = f"{_GUESSING}, if {right(asks, surprises)}; without guesses "
-    if free:
-        return _GUESSING, free[0].mechanism, f"{told}{free[0].mechanism}, ± {free[0].width:.3g}"
-    counted = [option for option in found if option.asks and option.mechanism != _GUESSING]
-    if not counted:
-        return _GUESSING, None, f"{told}none can answer so many"
-    most = max(counted, key=lambda option: option.asks or 0)
-    return _GUESSING, most.mechanism, f"{told}{most.mechanism}, which answers {most.asks:,} within the same width"
+    best, guesses = able[0], right(asks, surprises)
+    if best.mechanism != _GUESSING:
+        guessed = next((option.width for option in able if option.mechanism == _GUESSING), None)
+        beside = f"{_GUESSING} gives {half(guessed) if guessed else 'no interval'} if {guesses}"
+        return best.mechanism, best.mechanism, f"{best.mechanism}, {half(best.width)} whatever the guesses; {beside}"
+    other, told = _unguessed(found)
+    return _GUESSING, other, f"{_GUESSING}, if {guesses}; without guesses {told}"
+
+
+def _unguessed(found: Sequence[Option]) -> tuple[str | None, str]:
+    """What to take when there are no guesses: the most asks where those were sought, else the narrowest."""
+    free = [option for option in found if not option.comparison and option.mechanism != _GUESSING]
+    if any(option.asks is not None for option in free):
+        most = max(free, key=lambda option: option.asks or 0)
+        if most.asks:
+            return most.mechanism, f"{most.mechanism}, which answers {most.asks:,} within that width"
+        return None, "none answers even one within that width"
+    if free[0].width is None:
+        return None, "none can answer so many"
+    return free[0].mechanism, f"{free[0].mechanism}, {half(free[0].width)}"
 
 
 def _narrow(option: Option) -> float:

@@ -34,11 +34,14 @@ HOPELESS = 0.5
 _TYPICAL_OFFSET = 2
 """How many cells a wrong guess is taken to be off."""
 
-_DRAWN = 10_000
+DRAWN = 10_000
 """Rows an ask reads where only some are drawn."""
 
-_MOST_DRAWS = 10**9
-"""Past this many asks drawing is not priced: composing them takes minutes."""
+_MOST_COMPOSED = 10**9
+"""Past this many asks, noise whose privacy is composed numerically is not priced: that takes minutes."""
+
+_FAR = 10**6
+"""Where fewer rows than this may be wrong, noise answers fewer asks than would be hard to price."""
 
 _CLOSE = 2e-3
 """How near, as a share, to the most asks within a width it is enough to come."""
@@ -56,12 +59,15 @@ def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: floa
     >>> round(option.width, 3), option.theorem
     (0.029, 'privacy transfer (Theorem D2)')
     """
+    return option(mechanism, KINDS[mechanism].theorem, *told(mechanism, rows, asks, surprises, 1 - confidence))
+
+
+def told(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> Told:
+    """The bare half-width, however large, and what to know about it."""
     kind = KINDS[mechanism]
     if kind is GuessAndCheck:
-        told: Told = guess_width(rows, asks, surprises, 1 - confidence), right(asks, surprises)
-    else:
-        told = _PRICES[kind](rows, asks, 1 - confidence)
-    return option(mechanism, kind.theorem, *told)
+        return guess_width(rows, asks, surprises, beta), right(asks, surprises)
+    return _PRICES[kind](rows, asks, beta)
 
 
 def option(mechanism: str, theorem: str, width: float | None, reason: str, comparison: bool = False) -> Option:
@@ -108,6 +114,11 @@ def certificate(mechanism: str) -> str | None:
 @lru_cache(maxsize=4096)
 def asks_within(theorem: str, rows: int, width: float, beta: float, close: float = _CLOSE) -> int | None:
     """The same for a theorem by its name in the registry."""
+    # Far above what can be priced the search would take minutes, or leave 64-bit numbers: look at the end first.
+    end = _MOST_COMPOSED if "bounded" in theorem else MOST
+    noisy = not theorem.startswith(("splitting", "rounding"))
+    if noisy and rows * width > _FAR and (noise_width(theorem, rows, end, beta) or 1.0) <= width:
+        return MOST if end == MOST else None
     try:
         return min(registry.most_asks(theorem, rows, width, beta, close=close), MOST)
     except ValueError:  # composing so many answers, or such wide noise, is more than the accountant can hold
@@ -116,6 +127,8 @@ def asks_within(theorem: str, rows: int, width: float, beta: float, close: float
 
 def noise_width(theorem: str, rows: int, asks: int, beta: float) -> float | None:
     """The half-width of a theorem of the registry at its best noise; none where the accountant cannot follow."""
+    if "bounded" in theorem and asks > _MOST_COMPOSED:
+        return None
     try:
         return registry.best_scale(theorem, rows, asks, beta)[1]
     except ValueError:
@@ -140,18 +153,20 @@ def _rounding(rows: int, asks: int, beta: float) -> Told:
 
 @lru_cache(maxsize=1024)
 def _subsampled(rows: int, asks: int, beta: float) -> Told:
-    drawn = min(rows, _DRAWN)
+    drawn = min(rows, DRAWN)
     try:
-        width = Subsampled(drawn=drawn).best(rows, asks, beta)[1] if asks <= _MOST_DRAWS else None
+        width = Subsampled(drawn=drawn).best(rows, asks, beta)[1] if asks <= _MOST_COMPOSED else None
     except ValueError:
         width = None
-    return width, f"quick: an ask reads {drawn:,} of the rows" if width is not None else _TOO_LARGE
+    if width is None:
+        return None, _TOO_LARGE
+    return width, f"quick: an ask reads {drawn:,} rows" if drawn < rows else "reads all rows, so it is Laplace's equal"
 
 
 def _one_sample(rows: int, asks: int, beta: float) -> Told:
     """No interval at all: its promise is about a chance, so it never competes."""
     coin = "one row an ask: a coin, not an interval"
-    if asks > _MOST_DRAWS:
+    if asks > _MOST_COMPOSED:
         return None, f"{coin}; {_TOO_LARGE}"
     try:
         flip = OneSample.for_(rows=rows, asks=asks, confidence=1 - beta).flip
@@ -169,4 +184,6 @@ _PRICES: dict[type[Mechanism], Callable[[int, int, float], Told]] = {
     Subsampled: _subsampled,
     OneSample: _one_sample,
 }
-KINDS: dict[str, type[Mechanism]] = {kind.__name__: kind for kind in (GuessAndCheck, *_PRICES)}
+_ALL: list[type[Mechanism]] = [GuessAndCheck, *_PRICES]
+KINDS = {kind.__name__: kind for kind in _ALL}
+"""Every mechanism with a promise, by its name."""

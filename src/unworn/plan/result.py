@@ -8,6 +8,17 @@ from typing import Any
 from unworn.queries.frames import to_frame
 
 
+def half(width: float | None) -> str:
+    """A half-width as people read it, or a dash.
+
+    >>> half(0.04917), half(0.0000223), half(None)
+    ('± 0.0492', '± 2.2e-05', '–')
+    """
+    if width is None:
+        return "–"
+    return f"± {width:.4f}" if width >= 0.001 else f"± {width:.2g}"
+
+
 @dataclass(frozen=True)
 class Option:
     """What one mechanism would give for the same rows and asks, by one theorem.
@@ -67,7 +78,7 @@ class Plan:
     def __str__(self) -> str:
         return (
             f"{self.rows:,} rows, {self.asks:,} asks, {self.surprises:,} surprises, {100 * self.confidence:g} % "
-            f"for all together:\n± {self.width:.4f} for right guesses, ± {self.floor:.4f} sharpened\n"
+            f"for all together:\n{half(self.width)} for right guesses, {half(self.floor)} sharpened\n"
             f"best: {self.reason}"
         )
 
@@ -78,9 +89,8 @@ class Plan:
         heads = ["mechanism", "width", *(["asks within the width"] if counted else []), "because", "theorem"]
 
         def line(option: Option) -> str:
-            width = "–" if option.width is None else f"± {option.width:.4f}"
             asks = ["–" if option.asks is None else f"{option.asks:,}"] if counted else []
-            cells = (option.mechanism, width, *asks, option.reason, option.theorem)
+            cells = (option.mechanism, half(option.width), *asks, option.reason, option.theorem)
             return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
         told = "<br>".join(escape(part) for part in str(self).split("\n"))

@@ -50,8 +50,8 @@ def counting_epsilon(n: int, flip: float) -> float:
 def counting_rows(k: int, alpha: float, beta: float) -> int:
     """The rows that Fish, Reyzin and Rubinstein's theorem needs for k bits, privacy composed exactly.
 
-    >>> 900_000 < counting_rows(100, 0.1, 0.05) < 1_000_000
-    True
+    >>> counting_rows(100, 0.1, 0.05)
+    778333
     """
     check_plan(1, k, beta)
     check_probability("alpha", alpha)
@@ -64,7 +64,7 @@ def counting_width(n: int, k: int, beta: float) -> float:
     """The least alpha that theorem gives; 1 where it gives none below.
 
     >>> round(counting_width(10**6, 100, 0.05), 3)
-    0.097
+    0.088
     """
     check_plan(n, k, beta)
 
@@ -79,7 +79,7 @@ def counting_width_sharp(n: int, k: int, beta: float) -> float:
     """The least alpha that D2 gives with the same mechanism (flip = alpha/2); 1 where it gives none below.
 
     >>> round(counting_width_sharp(10**6, 100, 0.05), 4)
-    0.0124
+    0.0119
     """
     check_plan(n, k, beta)
     return _least_alpha(lambda alpha: _monitored(n, k, alpha / 2.0, beta) <= alpha)

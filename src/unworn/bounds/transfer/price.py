@@ -58,8 +58,8 @@ class Price:
     lower end is left; the upper end mirrors it. Near 0 and 1 that is much narrower than ``width`` to each side.
 
     >>> price = Price(0.03, 0.08, 0.005)
-    >>> round(price.width, 3), [round(end, 3) for end in price.limits(0.5)], [round(end, 3) for end in price.limits(0.02)]
-    (0.075, [0.425, 0.575], [0.0, 0.064])
+    >>> [round(end, 3) for end in price.limits(0.5)], [round(end, 3) for end in price.limits(0.02)]
+    ([0.425, 0.575], [0.0, 0.064])
     """
 
     noise: float

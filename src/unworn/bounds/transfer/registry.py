@@ -55,11 +55,11 @@ def widths(n: int, k: int, confidence: float = 0.95) -> dict[str, float]:
 
     >>> for name, width in sorted(widths(10**6, 10**4).items(), key=lambda item: item[1])[:5]:
     ...     print(f"{width:.4f} {name}")
-    0.0286 D2 bounded
-    0.0289 D1+ bounded
-    0.0353 D2 Gaussian
-    0.0359 D1+ Gaussian
-    0.0382 D1 bounded
+    0.0287 D2 bounded
+    0.0290 D1+ bounded
+    0.0352 D2 Gaussian
+    0.0356 D1+ Gaussian
+    0.0384 D1 bounded
     """
     check_probability("confidence", confidence)
     beta = 1.0 - confidence
@@ -81,7 +81,7 @@ def best_scale(theorem: str, n: int, k: int, beta: float) -> tuple[float, float]
 
     >>> scale, width = best_scale("D1 Gaussian", 10**6, 10**4, 0.05)
     >>> round(scale), round(width, 4)
-    (4947, 0.0472)
+    (4953, 0.0472)
     """
     check_plan(n, k, beta)
     if theorem in _PUBLISHED:

@@ -10,17 +10,17 @@ rises in p gives, with W = max_j |R_j - q_j(S)|,
 
 since alpha p < E[1_E (r - u(P))] <= p CVaR_p(W) + p s(p) contradicts p > beta.
 
-**D1**: s = tanh(eps/2) + 2 delta/((1 + e^eps) p). **D1+**: any s with s = tanh(eps/2)(1/2 + s') + 2 delta/((1+e^eps) p),
-s' a bound already proved; the fixed point of that iteration is (e^eps - 1)/4 + delta/p.
+**D1**: s = tanh(eps/2) + c/p with c = 2 delta/(1 + e^eps). **D1+**: s = tanh(eps/2)(1/2 + s') + c/p, s' a bound already
+proved. Iterating it, the least over eps being taken each time, ends where s = (e^eps - 1)/4 + delta/p at the best eps.
 
 **D2** ("odds"). Let a = e^eps, theta = E u_Pi(X') and psi(theta) = a theta / (1 + (a-1) theta): the odds times a. Then
 
     E[1_E u_Pi(S_i)] <= E[1_E psi(theta_Pi)] + delta(eps),   and so   s = tanh(eps/4) + delta/p.
 
 Proof. First let u be 0/1-valued. Fix all rows but the i-th, let K_x be the law of Pi when that row is x, and take
-w(Pi) = 1/(1 + (a-1) theta_Pi), which lies in [0, 1]. For a pair of rows x, x' privacy says K_x h <= a K_x' h + delta for
-h(pi) = 1_E w(pi) u_pi(x) (1 - u_pi(x')). Average over independent x, x' and, in the term with K_x', exchange their
-names: E[1_E w u(S_i) (1 - u(X'))] <= a E[1_E w (1 - u(S_i)) u(X')] + delta. Given Pi and S_i the mean of u(X') is
+w(Pi) = 1/(1 + (a-1) theta_Pi), which lies in [0, 1]. For a pair of rows x, x' privacy says K_x h <= a K_x' h + delta
+for h(pi) = 1_E w(pi) u_pi(x) (1 - u_pi(x')). Average over independent x, x' and, in the term with K_x', exchange
+their names: E[1_E w u(S_i) (1 - u(X'))] <= a E[1_E w (1 - u(S_i)) u(X')] + delta. Given Pi and S_i the mean of u(X') is
 theta, so E[1_E w u(S_i) (1 - theta + a theta)] <= a E[1_E w theta] + delta, which is the claim. A [0, 1]-valued u is
 the mean over t of the 0/1-valued 1{u > t}, and psi is concave, so Jensen's inequality carries the claim over (and also
 to rows that are independent but not alike, theta being the mean over i). Last, psi(theta) - theta is largest at

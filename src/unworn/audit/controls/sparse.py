@@ -1,0 +1,82 @@
+"""The sparse vector technique with its parts exchangeable, many trials at once: what all the controls are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.audit.target import Outcome, Outputs, Pair
+
+BELOW, ABOVE, HALTED = 0, 1, -1
+
+
+def laplace(rng: np.random.Generator, scale: float, size: int) -> NDArray[np.float64]:
+    """Laplace noise, fast and good enough for a control: a float may show what a count was, which no test here uses."""
+    if scale == 0.0:
+        return np.zeros(size)
+    noise = scale * rng.standard_exponential(size)
+    np.negative(noise, out=noise, where=rng.integers(0, 2, size, dtype=np.bool_))
+    return noise
+
+
+def compare(
+    values: Sequence[float],
+    trials: int,
+    rng: np.random.Generator,
+    *,
+    threshold_scale: float,
+    query_scale: float,
+    cutoff: int | None = None,
+    refreshed: bool = False,
+    shown: bool = False,
+) -> Outputs:
+    """Hold each value, with noise, against a threshold of 0, with noise of its own.
+
+    One trial a row: 0 for below, 1 for above, −1 once ``cutoff`` values were above and nothing is answered any more.
+    ``refreshed`` draws a new threshold after each value above. ``shown`` tells the noisy value itself instead of
+    "above": then a row holds it, +inf for below, and NaN for nothing.
+    """
+    told: NDArray[Any] = np.full((trials, len(values)), np.nan if shown else HALTED, np.float64 if shown else np.int8)
+    active = np.arange(trials)
+    threshold = laplace(rng, threshold_scale, trials)
+    left = np.full(trials, len(values) + 1 if cutoff is None else cutoff)
+    for place, value in enumerate(values):
+        noisy = value + laplace(rng, query_scale, len(active))
+        above = noisy >= threshold
+        told[active, place] = np.where(above, noisy, np.inf) if shown else above
+        left -= above
+        if refreshed:
+            threshold[above] = laplace(rng, threshold_scale, int(above.sum()))
+        going = left > 0
+        if not going.all():
+            active, threshold, left = active[going], threshold[going], left[going]
+    return told
+
+
+def exactly(pattern: Sequence[int]) -> Outcome:
+    """The outcome that the answers begin with this pattern."""
+    from unworn.audit.features import key_of
+
+    return Outcome(key_of(np.array(pattern)), partial(_begins, np.array(pattern, dtype=np.int8)))
+
+
+def _begins(pattern: NDArray[np.int8], outputs: Outputs) -> NDArray[np.bool_]:
+    return np.asarray((outputs[:, : len(pattern)] == pattern).all(axis=1))
+
+
+def late(length: int) -> Pair:
+    """0 … 0, 1 against 1 … 1, 0, told apart by ``length`` times below and then above."""
+    pattern = [BELOW] * length + [ABOVE]
+    first, second = [0.0] * length + [1.0], [1.0] * length + [0.0]
+    return Pair(first, second, f"0^{length} 1 against 1^{length} 0", (exactly(pattern),))
+
+
+def half(length: int) -> Pair:
+    """0 … 0 against 1 … 1, −1 … −1, told apart by ``length`` times below and then as often above."""
+    pattern = [BELOW] * length + [ABOVE] * length
+    first, second = [0.0] * (2 * length), [1.0] * length + [-1.0] * length
+    return Pair(first, second, f"0^{2 * length} against 1^{length} (−1)^{length}", (exactly(pattern),))

@@ -1,0 +1,12 @@
+"""Every picture, once, from plain tables: notebook, command line and page draw the same.
+
+A chart is a function of numbers that were already released; this package cannot reach the rows, nor anything that can.
+Colours are told apart by people who do not see red or green, and every line is named where it ends.
+"""
+
+from unworn.charts.answers import intervals
+from unworn.charts.contrast import demonstration
+from unworn.charts.files import SUFFIXES, available, check, save
+from unworn.charts.plans import plans, widths
+
+__all__ = ["SUFFIXES", "available", "check", "demonstration", "intervals", "plans", "save", "widths"]

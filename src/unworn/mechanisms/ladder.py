@@ -1,0 +1,199 @@
+"""The Ladder: a leaderboard that answers only to those who are a whole step better than the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from unworn.bounds.numerics import LN2
+from unworn.errors import Unaskable
+from unworn.events import Climbed, Described, Event
+from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.coded import FAILED, Coded, counted, priced, whole
+from unworn.mechanisms.limits import interval
+from unworn.mechanisms.noisy import check_goal
+from unworn.mechanisms.one_sided import ceiling, floor
+from unworn.mechanisms.rungs import Rungs
+from unworn.mechanisms.value import exact_value, spread_of
+from unworn.noise import Stream
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Rows
+
+
+@dataclass(frozen=True)
+class Ladder(Coded):
+    """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
+
+    Most submissions are not, and "not better" costs nothing but its place; an improvement by d steps costs its place
+    and ln(d(d + 1)) nats. So a thousand submissions with a few improvements are a short transcript, and every score on
+    the board holds for the population (Theorem C). All submissions are scored by one metric: that they share the
+    ``range`` is checked, the rest is up to whoever runs the board.
+
+    Parameters
+    ----------
+    step
+        What counts as an improvement, as a share of the range.
+    baseline
+        A score to beat, known beforehand, in the metric's own units. Without one the first submission is told its rung,
+        for the logarithm of their number.
+    higher
+        Whether a higher score is better; ``False`` for losses.
+    feedback
+        ``"score"`` tells by how many steps; ``"bit"`` only that it was at least one, and the best then moves up by one:
+        narrower, because there is less to pay for.
+    range
+        The metric's range.
+
+    Examples
+    --------
+    >>> board = Ladder(step=0.005, baseline=0.5)
+    >>> state = board.begin(rows=10_000, confidence=0.95, asks=1_000)
+    >>> offer = board.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
+    >>> better = board.publish(offer, 80)
+    >>> round(better.value, 4), round(better.low, 3), round(better.high, 3)
+    (0.9025, 0.887, 0.917)
+    >>> worse = board.publish(offer, 0)
+    >>> worse.low, round(worse.high, 3), worse.source
+    (0.0, 0.526, 'not better')
+
+    References
+    ----------
+    Blum and Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", ICML 2015; the code and the
+    limits are derived in ``docs/mechanisms/ladder.md``.
+    """
+
+    step: float
+    baseline: float | None = None
+    higher: bool = True
+    feedback: Literal["score", "bit"] = "score"
+    range: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.step, bool) or not 0 < self.step <= 1:
+            raise ValueError(f"step must be a share of the range in (0, 1], not {self.step!r}")
+        if self.feedback not in ("score", "bit"):
+            raise ValueError(f"feedback is 'score' or 'bit', not {self.feedback!r}")
+        if len(self.range) != 2 or not (math.isfinite(self.range[1] - self.range[0]) and self.range[0] < self.range[1]):
+            raise ValueError(f"range is the metric's lowest and highest value, both finite, not {self.range!r}")
+        object.__setattr__(self, "range", (float(self.range[0]), float(self.range[1])))  # a ledger has it as a list
+        if self.baseline is not None and not self.range[0] <= self.baseline <= self.range[1]:
+            raise ValueError(
+                f"baseline must lie in the range [{self.range[0]:g}, {self.range[1]:g}], in its units, "
+                f"not {self.baseline!r}"
+            )
+        if self.feedback == "bit" and self.baseline is None:
+            raise ValueError("feedback='bit' goes up one step at a time, from a baseline: give baseline=")
+
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        state = super().begin(rows, confidence, asks)
+        if self.baseline is None:
+            return state
+        return replace(state, best=Rungs(*self.range, self.step, self.higher).of(self.baseline))
+
+    def check(self, facts: Facts) -> None:
+        super().check(facts)
+        if facts.kind == "paired":
+            raise self.refused(facts, "a board has one score a submission; PairedLadder compares two")
+        if (facts.low, facts.high) != self.range:
+            raise Unaskable(
+                f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
+                f"[{facts.low:g}, {facts.high:g}]: all submissions have one metric, whose range= the Ladder is given"
+            )
+
+    def after(self, state: State, event: Event) -> State:
+        if isinstance(event, Described):  # it raised
+            return counted(state, event.surprise, event.nats)
+        if not isinstance(event, Climbed):
+            raise TypeError(f"the Ladder does not know the event {event!r}")
+        # The first score, told without a baseline, is one of equally long words, and no surprise.
+        later = counted(state, event.steps > 0 and state.best is not None, event.nats)
+        return replace(later, best=_rung(state.best) + event.steps) if event.steps else later
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        if position:
+            raise Unaskable("a ladder is climbed one submission at a time: each is held against the best before it")
+        rungs = Rungs(facts.low, facts.high, self.step, self.higher)
+        return replace(priced(state, facts, 0), cells=rungs.count, best=state.best)
+
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        symbol = exact_value(offer, query, rows)
+        if symbol != RAISED:
+            climbed = self._rungs(offer).of(spread_of(offer, symbol)[0]) - _rung(offer.best)
+            symbol = min(max(climbed, 0), self._most(offer))
+        return Reply(symbol, self.event(offer, symbol))
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        return (
+            FAILED if symbol == RAISED else Climbed(steps := whole(symbol, self._most(offer)), self._nats(offer, steps))
+        )
+
+    def _nats(self, offer: Offer, steps: int) -> float:
+        """What a word costs: the words of surprises, and all the others, sum to at most one (Kraft's inequality)."""
+        if offer.best is None:
+            if steps == 0:
+                raise ValueError("the first score reaches some rung")
+            return math.log(offer.cells)
+        if steps == 0:
+            return 0.0
+        return LN2 * offer.runs_code + (math.log(steps * (steps + 1)) if self.feedback == "score" else 0.0)
+
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        told = 0.0 if offer.best is not None else math.log(offer.cells)
+        return told, self._nats(offer, min(1, self._most(offer)))
+
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        rungs, steps = self._rungs(offer), whole(symbol, self._most(offer))
+        reached = _rung(offer.best) + steps
+        if self.feedback == "bit":
+            value, source = rungs.edge(reached), "ladder" if steps else "not better"
+            return Published(value, *self._one_sided(offer, rungs, reached, steps), source)
+        if steps:
+            return Published(rungs.middle(reached), *interval(offer, rungs.cell(reached)), "ladder")
+        # The board does not move, and shows what it showed: the middle of the best one's rung.
+        return Published(rungs.middle(reached), *interval(offer, rungs.cell(0, reached)), "not better")
+
+    def _one_sided(self, offer: Offer, rungs: Rungs, reached: int, steps: int) -> tuple[float, float]:
+        """One bit says on which side of an edge the score lies, and so has all of the level on that side."""
+        low, high = rungs.cell(reached, rungs.count - 1) if steps else rungs.cell(0, reached)
+        return floor(offer, low), ceiling(offer, high)
+
+    def numbers(self, offer: Offer) -> dict[str, float]:
+        return {"step": self.step} if offer.best is None else {"step": self.step, "best": float(offer.best)}
+
+    def likely(self, offer: Offer) -> Symbol:
+        """An improvement by one step: what is submitted is hoped to be one, and its width is what one wants to know."""
+        return min(1, self._most(offer))
+
+    def widest(self, offer: Offer) -> float:
+        """The widest interval of a score that goes on the board: "not better" is no score, and bounded on one side."""
+        middle, least = offer.cells // 2, _rung(offer.best) + 1
+        near = {min(max(rung, least), offer.cells - 1) for rung in (middle - 1, middle, middle + 1)}
+        steps = {rung - _rung(offer.best) for rung in near} if self.feedback == "score" else {1}
+        return max(self.publish_width(offer, min(step, self._most(offer))) for step in steps)
+
+    def _rungs(self, offer: Offer) -> Rungs:
+        return Rungs(offer.low, offer.high, self.step, self.higher)
+
+    def _most(self, offer: Offer) -> int:
+        """The largest number of steps there is to tell; 0 once the best is on the last rung."""
+        left = offer.cells - 1 - _rung(offer.best)
+        return min(left, 1) if self.feedback == "bit" else left
+
+    @classmethod
+    def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
+        """Steps of a standard error at one half, below which scores differ by chance.
+
+        >>> Ladder.for_(rows=10_000, asks=1_000).step
+        0.005
+        """
+        ladder = cls(1 / math.ceil(2 * math.sqrt(rows)))
+        last = replace(ladder.begin(rows, confidence, asks), asked=asks - 1, best=0)
+        narrowest = ladder.widest(ladder.offer(last, Facts("binary", 0.0, 1.0, zero_one=True), None))
+        check_goal(cls.__name__, narrowest, width, rows, asks)
+        return ladder
+
+
+def _rung(best: int | None) -> int:
+    """Before the first score, the rung below all."""
+    return -1 if best is None else best

@@ -1,0 +1,150 @@
+"""The Ladder without a step: better than the best, row by row, or not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from unworn.bounds.numerics import LN2
+from unworn.events import Climbed, Described, Event
+from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.coded import FAILED, Coded, counted, priced, whole
+from unworn.mechanisms.judging import rejects
+from unworn.mechanisms.one_sided import ceiling, floor
+from unworn.mechanisms.value import exact_value, spread_of
+from unworn.noise import Stream
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Rows
+
+_SLIP = 1e-6
+"""Of what "not better" is inverted by, so that rounding cannot leave out a difference that was not announced."""
+
+
+@dataclass(frozen=True)
+class PairedLadder(Coded):
+    """Say whether one submission is better than another, from the rows on which they differ.
+
+    ``holdout.compare(new, best)`` is told yes or no. What counts as an improvement follows from the rows, not from a
+    step: two models that differ on few rows are told apart by few rows.
+
+    Parameters
+    ----------
+    rule
+        ``"exact"`` says yes when the rows reject "not better" at the level that the transcript allows (for 0/1 scores
+        McNemar's exact test): with the holdout's confidence, *every* yes ever said is true of the population.
+        ``"heuristic"`` says it when the difference is more than one standard error, as Blum and Hardt do: more often,
+        also by chance. Its interval holds, the yes itself is not promised.
+    higher
+        Whether a higher score is better; ``False`` for losses.
+
+    Examples
+    --------
+    >>> board = PairedLadder()
+    >>> state = board.begin(rows=10_000, confidence=0.95, asks=1_000)
+    >>> offer = board.offer(state, Facts("paired", -1.0, 1.0, zero_one=True), None)
+    >>> better, not_better = board.publish(offer, 1), board.publish(offer, 0)
+    >>> (better.low, better.high), (not_better.low, round(not_better.high, 3))
+    ((0.0, 1.0), (-1.0, 0.092))
+
+    References
+    ----------
+    Blum and Hardt, "The Ladder", ICML 2015, section 3.2 (parameter-free, without proof). McNemar, Psychometrika 1947.
+    """
+
+    rule: Literal["exact", "heuristic"] = "exact"
+    higher: bool = True
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("exact", "heuristic"):
+            raise ValueError(f"rule is 'exact' or 'heuristic', not {self.rule!r}")
+
+    def check(self, facts: Facts) -> None:
+        super().check(facts)
+        if facts.kind != "paired":
+            raise self.refused(facts, "ask it holdout.compare(new, best); Ladder tells single scores")
+
+    def after(self, state: State, event: Event) -> State:
+        if isinstance(event, Described):  # it raised
+            return counted(state, event.surprise, event.nats)
+        if not isinstance(event, Climbed):
+            raise TypeError(f"PairedLadder does not know the event {event!r}")
+        return counted(state, event.steps > 0, event.nats)
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        return priced(state, facts, position)
+
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        symbol = exact_value(offer, query, rows)
+        if symbol != RAISED:
+            symbol = int(self.improves(offer, *spread_of(offer, symbol)))
+        return Reply(symbol, self.event(offer, symbol))
+
+    def improves(self, offer: Offer, difference: float, spread: float) -> bool:
+        """Whether a difference on the rows, with its share of discordance, counts as an improvement.
+
+        >>> offer = Offer(1, 1_000, "paired", -1.0, 1.0, True, False, -5.0)  # 45 rows for the new one, 15 against
+        >>> PairedLadder("exact").improves(offer, 0.03, 0.06), PairedLadder("exact").improves(offer, 0.03, 0.2)
+        (True, False)
+        >>> PairedLadder("heuristic").improves(offer, 0.03, 0.2)
+        True
+        """
+        side = 1 if self.higher else -1
+        if self.rule == "exact":
+            return rejects(replace(offer, null=(side, 0.0, math.exp(offer.log_level))), difference, spread)
+        ahead = side * difference / offer.span
+        # Of values other than 0/1 the mean size is known and not the mean square, which it bounds.
+        return ahead > math.sqrt(max(spread - ahead * ahead, 0.0) / offer.rows)
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        if symbol == RAISED:
+            return FAILED
+        steps = whole(symbol, 1)
+        return Climbed(steps, LN2 * offer.runs_code * steps)
+
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        return 0.0, LN2 * offer.runs_code
+
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        better = whole(symbol, 1) == 1
+        side, span = (1 if self.higher else -1), offer.span
+        # How much better is not told. A single row's worth stands for it, so that the sign of the value is the answer.
+        value = side * span / offer.rows if better else 0.0
+        if better:
+            edge = 0.0 if self.rule == "exact" else floor(offer, 0.0) if self.higher else ceiling(offer, 0.0)
+        else:
+            most = side * span * self._unannounced(offer)
+            edge = ceiling(offer, most) if self.higher else floor(offer, most)
+        upward = better == self.higher
+        source = "not better" if not better else "better" if self.rule == "exact" else "heuristically better"
+        return Published(value, edge if upward else offer.low, offer.high if upward else edge, source)
+
+    def _unannounced(self, offer: Offer) -> float:
+        """The largest difference on the rows, of a span of 1, that might not have been announced.
+
+        Heuristic: ahead² ≤ (1 − ahead²)/n. Exact: McNemar's p-value of N discordant rows is at most
+        exp(−N·KL(share ‖ 1/2)) and KL(share ‖ 1/2) ≥ 2(share − 1/2)², so ahead ≤ √(2N ln(1/b))/n, most for N = n; for
+        other values the test has 3b/5 for the difference, and the same with KL gives √(2 ln(5/3b)/n).
+        """
+        if self.rule == "heuristic":
+            return (1 + _SLIP) / math.sqrt(offer.rows + 1)
+        nats = -offer.log_level + (0.0 if offer.zero_one else math.log(5 / 3))
+        return min((1 + _SLIP) * math.sqrt(2 * nats / offer.rows) + _SLIP / offer.rows, 1.0)
+
+    def numbers(self, offer: Offer) -> dict[str, float]:
+        return {"improvements_are_proved": float(self.rule == "exact")}
+
+    def likely(self, offer: Offer) -> Symbol:
+        return 0
+
+    def widest(self, offer: Offer) -> float:
+        return max(self.publish_width(offer, symbol) for symbol in (0, 1))
+
+    @classmethod
+    def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
+        """There is nothing to choose.
+
+        >>> PairedLadder.for_(rows=10_000, asks=1_000)
+        PairedLadder(rule='exact', higher=True)
+        """
+        return cls()

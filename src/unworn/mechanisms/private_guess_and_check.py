@@ -1,0 +1,72 @@
+"""PrivateGuessAndCheck: right guesses are nearly free, a fixed number of wrong ones is answered with noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from unworn.mechanisms.checked import Checked
+from unworn.mechanisms.threshold import check_limit, check_positive, check_share
+
+
+@dataclass(frozen=True)
+class PrivateGuessAndCheck(Checked):
+    """Compare the rows with a guess behind a secret threshold; answer with the guess, or else with a noisy count.
+
+    Each threshold, with all the guesses it lets pass, is ε-private; the count that ends it is released with fresh
+    noise for ε/4 more. The run ends after ``tops`` wrong guesses, and errors grow like their fourth root, where the
+    deterministic :class:`~unworn.mechanisms.GuessAndCheck` pays the square root: this one is for very many rows.
+
+    Parameters
+    ----------
+    threshold
+        How far a guess may be off, as a share of the range; None for what lets right guesses pass.
+    epsilon
+        What one threshold may reveal of one row; None leaves it to the plan.
+    tops
+        How many wrong guesses are answered.
+    tolerance
+        How far from the rows a right guess may be, where ``threshold`` is chosen: by default four standard errors of
+        guess and rows together.
+
+    Examples
+    --------
+    >>> checked = PrivateGuessAndCheck.for_(rows=1_000_000, asks=10_000)
+    >>> round(checked.reach(1_000_000, 10_000), 3), checked.tops
+    (0.032, 10)
+
+    References
+    ----------
+    Smith, "The sparse vector technique", lecture notes, *The Algorithmic Foundations of Adaptive Data Analysis*.
+    """
+
+    choices: ClassVar[tuple[str, ...]] = ("threshold", "epsilon")
+    value_noise: ClassVar[float] = 4.0
+
+    epsilon: float | None = None
+    tops: int = 10
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        check_share("threshold", self.threshold)
+        check_positive("epsilon", self.epsilon)
+        check_limit("tops", self.tops)
+        check_share("tolerance", self.tolerance)
+
+    @property
+    def limit(self) -> int:
+        return self.tops
+
+    @property
+    def tolerated(self) -> float | None:
+        return self.tolerance
+
+    @property
+    def unit(self) -> float | None:
+        return None if self.epsilon is None else 1.0 / self.epsilon
+
+    def in_rows(self, rows: int) -> float:
+        return self.unit or 1.0
+
+    def of_unit(self, unit: float, rows: int) -> Self:
+        return replace(self, epsilon=1.0 / unit)

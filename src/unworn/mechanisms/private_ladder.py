@@ -1,0 +1,202 @@
+"""PrivateLadder: a board that tells only real steps up, behind a secret threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from unworn.errors import Unaskable
+from unworn.events import Climbed, Event
+from unworn.mechanisms.base import Guess, Offer, Published, State, Symbol
+from unworn.mechanisms.noisy import check_goal
+from unworn.mechanisms.threshold import (
+    BELOW,
+    Threshold,
+    check_limit,
+    check_positive,
+    check_share,
+    paid_for,
+    price,
+    released,
+)
+from unworn.noise import Stream
+from unworn.queries.query import Facts
+
+if TYPE_CHECKING:
+    from unworn.bounds.sparse import Run
+
+
+@dataclass(frozen=True)
+class PrivateLadder(Threshold):
+    """Hold each score against the best so far and one step more; only what is above is told, and becomes the best.
+
+    The best is public, so each submission is one comparison of the sparse vector technique; a submission that climbs
+    is released with noise, and the best moves by whole steps, by at least one, and never down. It says nothing else.
+    With ``tops`` climbs the error grows like their fourth root.
+
+    Parameters
+    ----------
+    step
+        How much better a score must be, as a share of the range; None for a step that noise alone does not climb.
+    epsilon
+        What one threshold may reveal of one row; None leaves it to the plan.
+    tops
+        How many climbs are told.
+    baseline
+        A score to beat, known beforehand, in the metric's own units; None for the worst there is, and then the first
+        submission is sure to climb.
+    higher
+        Whether a higher score is better; ``False`` for losses.
+    range
+        The metric's range, which all submissions share.
+
+    Examples
+    --------
+    >>> from unworn.queries.query import Facts
+    >>> board = PrivateLadder(step=0.02, epsilon=0.02, tops=5, baseline=0.5)
+    >>> state = board.begin(100_000, 0.95, asks=1_000)
+    >>> offer = board.offer(state, Facts("binary", 0.0, 1.0, True), None)
+    >>> offer.best, round(board.publish(offer, "below").high, 3), board.event(offer, 61_000)
+    (0, 0.57, Climbed(steps=6, nats=0.0))
+
+    References
+    ----------
+    Blum and Hardt, "The Ladder", ICML 2015; Hardt, "Climbing a shaky ladder", 2017.
+    """
+
+    choices: ClassVar[tuple[str, ...]] = ("step", "epsilon")
+
+    step: float | None = None
+    epsilon: float | None = None
+    tops: int = 10
+    baseline: float | None = None
+    higher: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        check_positive("step", self.step)
+        check_share("step", self.step)
+        check_positive("epsilon", self.epsilon)
+        check_limit("tops", self.tops)
+        if len(self.range) != 2 or not (math.isfinite(self.range[1] - self.range[0]) and self.range[0] < self.range[1]):
+            raise ValueError(f"range is the metric's lowest and highest value, both finite, not {self.range!r}")
+        low, high = float(self.range[0]), float(self.range[1])
+        object.__setattr__(self, "range", (low, high))  # a ledger has it as a list
+        if self.baseline is not None and not low <= self.baseline <= high:
+            raise ValueError(f"baseline must lie in the range [{low:g}, {high:g}], in its units, not {self.baseline!r}")
+
+    @property
+    def limit(self) -> int:
+        return self.tops
+
+    def run(self, rows: int) -> Run:
+        from unworn.bounds.sparse import Run
+
+        unit = 1.0 / (self.epsilon or 1.0)
+        return Run(2.0 * unit, 4.0 * unit, 4.0 * unit, self.tops)
+
+    # ------------------------------------------------------------------ scores, in rows: more is better
+
+    def stride(self, rows: int) -> int:
+        """One step, in whole rows."""
+        return max(1, round((self.step or 0.0) * rows))
+
+    def best(self, offer: Offer) -> int:
+        """The score to beat: so many steps above the baseline."""
+        low, high = self.range
+        start = 0.0 if self.baseline is None else (self.baseline - low) / (high - low)
+        if self.baseline is not None and not self.higher:
+            start = 1.0 - start
+        return round(start * offer.rows) + (offer.best or 0) * self.stride(offer.rows)
+
+    def score(self, offer: Offer, count: int) -> int:
+        return count if self.higher else offer.rows - count
+
+    # ------------------------------------------------------------------ one ask
+
+    def check(self, facts: Facts) -> None:
+        super().check(facts)
+        if facts.kind == "paired":
+            raise Unaskable("a board has one score a submission, and compares it with the best by itself")
+        if (facts.low, facts.high) != self.range:
+            raise Unaskable(
+                f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
+                f"[{facts.low:g}, {facts.high:g}]: all submissions have one metric, whose range= the board is given"
+            )
+
+    def after(self, state: State, event: Event) -> State:
+        if not isinstance(event, Climbed) or event.steps < 0:
+            raise TypeError(f"PrivateLadder does not know the event {event!r}")
+        return replace(self.passed(state, event.steps > 0), best=(state.best or 0) + event.steps)
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        if position:
+            raise Unaskable(
+                "a ladder is climbed one submission at a time: each is held against the best before it, which others of "
+                "a batch may have raised"
+            )
+        return replace(super().offer(state, facts, guess, position), best=state.best or 0)
+
+    def compared(self, offer: Offer, count: int) -> tuple[int, int]:
+        return self.score(offer, count), self.best(offer) + self.stride(offer.rows)
+
+    def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
+        from unworn.noise import laplace
+
+        scale = self.run(offer.rows).value or 1.0
+        return self.score(offer, count) + int(laplace.laplace(noise, scale, 1)[0])
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        if symbol == BELOW:
+            return Climbed(0, 0.0)
+        # What was above climbs by one step at least: the next must be better than it, whatever its noise was.
+        gained = min(released(symbol), offer.rows) - self.best(offer)
+        return Climbed(max(1, round(gained / self.stride(offer.rows))), 0.0)
+
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        paid, rows = paid_for(offer), offer.rows
+        if symbol == BELOW:
+            best = self.best(offer)
+            low, high = 0.0, paid.limits((best + self.stride(rows)) / rows)[1]
+            value = min(best / rows, high)
+        else:
+            value = min(max(released(symbol) / rows, 0.0), 1.0)
+            low, high = paid.limits(released(symbol) / rows)
+            low, high = (value, value) if low > high else (min(low, value), max(high, value))
+        if not self.higher:
+            value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
+        value, low, high = (min(offer.low + (offer.high - offer.low) * end, offer.high) for end in (value, low, high))
+        return Published(value, low, high, "not better" if symbol == BELOW else "ladder")
+
+    def likely(self, offer: Offer) -> Symbol:
+        """A climb by one step: what is submitted is hoped to be one, and its width is what one wants to know."""
+        return min(self.best(offer) + self.stride(offer.rows), offer.rows)
+
+    def widest(self, offer: Offer) -> float:
+        """Of a score that goes on the board: "not better" is no score, and bounded on one side."""
+        return self.publish_width(offer, max(offer.rows // 2, int(self.likely(offer))))
+
+    # ------------------------------------------------------------------ the plan
+
+    def chosen(self, rows: int, asks: int, beta: float) -> Self:
+        """Noise for the narrowest intervals, and a step that no score climbs by noise alone, but with ``beta``."""
+        from unworn.bounds.crossing import best_factor, false_alarm
+
+        found = self
+        if self.epsilon is None:
+            one = replace(self, epsilon=1.0).run(rows)
+            found = replace(self, epsilon=1.0 / best_factor(one, rows, asks, beta, cleared=self.step is None))
+        if found.step is not None:
+            return found
+        return replace(found, step=min(1.0, (false_alarm(found.run(rows), asks, beta) + 1.0) / rows))
+
+    @classmethod
+    def for_(
+        cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95, tops: int = 10
+    ) -> Self:
+        """Noise and step that make intervals narrowest; ``width`` is that of a score that climbed."""
+        best = cls(tops=tops).settled(rows, confidence, asks)
+        narrowest = price(best, rows, asks, best.begin(rows, confidence, asks).log_beta).width
+        check_goal(cls.__name__, narrowest, width, rows, asks)
+        return best

@@ -1,0 +1,148 @@
+"""SparseVector: is it above the threshold? Yes a few times, no as often as you like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from unworn.errors import Unaskable
+from unworn.mechanisms.base import Offer, Published, Symbol
+from unworn.mechanisms.noisy import check_goal
+from unworn.mechanisms.threshold import BELOW, Threshold, check_limit, check_positive, paid_for, price
+from unworn.noise import Stream
+from unworn.queries.query import Facts
+
+if TYPE_CHECKING:
+    from unworn.bounds.sparse import Run
+
+ABOVE = "above"
+
+
+@dataclass(frozen=True)
+class SparseVector(Threshold):
+    """Say whether a question's value is above a threshold, with noise on both, until ``tops`` were above.
+
+    Below: the population's value is at most a little above the threshold; above: at least a little below it. How
+    little hardly depends on the number of asks (by their logarithm), and grows like the fourth root of ``tops``.
+
+    Parameters
+    ----------
+    threshold
+        In the questions' own units; a question whose range does not hold it is refused.
+    epsilon
+        What one instance (a threshold with all its asks, up to the first above) may reveal of one row; without
+        ``refresh``, what the whole run may. None leaves the choice to the plan: the narrowest intervals.
+    tops
+        How many answers "above" are given before the run ends.
+    refresh
+        A fresh secret threshold after each "above": for many tops. False keeps one threshold for the whole run, with
+        noise in proportion to ``tops`` on every count (Lyu, Su and Li's standard form): private without any δ.
+    split
+        How ``epsilon`` is shared between threshold and counts: "even" (scales 2/ε and 4/ε), or "best" (1 : (2c)^⅔).
+
+    Examples
+    --------
+    >>> from unworn.queries.query import Facts
+    >>> sparse = SparseVector.for_(rows=100_000, asks=10_000, threshold=0.6, tops=5)
+    >>> state = sparse.begin(100_000, 0.95, asks=10_000)
+    >>> offer = sparse.offer(state, Facts("binary", 0.0, 1.0, True), None)
+    >>> told = sparse.publish(offer, "below")
+    >>> told.low, round(told.high, 3), told.source
+    (0.0, 0.655, 'below')
+
+    References
+    ----------
+    Dwork, Naor, Reingold, Rothblum and Vadhan 2009; Dwork and Roth 2014, Algorithms 1 and 2; Lyu, Su and Li,
+    "Understanding the sparse vector technique", VLDB 2017. Proof for whole numbers: ``docs/theory/sparse-vector.md``.
+    """
+
+    choices: ClassVar[tuple[str, ...]] = ("epsilon",)
+
+    threshold: float = 0.5
+    epsilon: float | None = None
+    tops: int = 1
+    refresh: bool = True
+    split: str = "even"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.threshold, bool) or not math.isfinite(self.threshold):
+            raise ValueError(f"threshold must be a finite number, in the questions' own units, not {self.threshold!r}")
+        check_positive("epsilon", self.epsilon)
+        check_limit("tops", self.tops)
+        if self.split not in ("even", "best"):
+            raise ValueError(f"split is 'even' or 'best', not {self.split!r}")
+
+    @classmethod
+    def of(cls, threshold: float, epsilon: float, delta: float, tops: int) -> Self:
+        """The run that is (epsilon, delta)-private as a whole, with fresh thresholds: Dwork and Roth's Sparse.
+
+        >>> round(SparseVector.of(0.5, 1.0, 1e-6, tops=10).epsilon, 5)
+        0.03008
+        """
+        from unworn.bounds.sparse import instance_epsilon
+
+        return cls(threshold, instance_epsilon(epsilon, delta, tops), tops)
+
+    @property
+    def limit(self) -> int:
+        return self.tops
+
+    def run(self, rows: int) -> Run:
+        from unworn.bounds.sparse import refreshed, standard
+
+        return (refreshed if self.refresh else standard)(self.epsilon or 1.0, self.tops, self.split)
+
+    def check(self, facts: Facts) -> None:
+        super().check(facts)
+        if not facts.low <= self.threshold <= facts.high:
+            raise Unaskable(
+                f"the question's range [{facts.low:g}, {facts.high:g}] does not hold the threshold {self.threshold:g}: "
+                "every answer is known beforehand; seal rows with a threshold in the question's own units"
+            )
+
+    def level(self, offer: Offer) -> int:
+        """The threshold, in whole rows."""
+        return round((self.threshold - offer.low) / (offer.high - offer.low) * offer.rows)
+
+    def compared(self, offer: Offer, count: int) -> tuple[int, int]:
+        return count, self.level(offer)
+
+    def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
+        return ABOVE
+
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        reach, share = offer.high - offer.low, self.level(offer) / offer.rows
+        least, most = paid_for(offer).limits(share)
+        edge = min(max(offer.low + reach * share, offer.low), offer.high)
+        # The value is the middle of where the rows' own should lie; the source says how little that is.
+        if symbol == BELOW:
+            return Published((offer.low + edge) / 2, offer.low, min(offer.low + reach * most, offer.high), BELOW)
+        if symbol == ABOVE:
+            return Published((edge + offer.high) / 2, min(offer.low + reach * least, edge), offer.high, ABOVE)
+        raise TypeError(f"a sparse vector says 'below' or 'above', not {symbol!r:.40}")
+
+    def widest(self, offer: Offer) -> float:
+        return max(self.publish_width(offer, BELOW), self.publish_width(offer, ABOVE))
+
+    def chosen(self, rows: int, asks: int, beta: float) -> Self:
+        from unworn.bounds.crossing import best_factor
+
+        return replace(self, epsilon=1.0 / best_factor(replace(self, epsilon=1.0).run(rows), rows, asks, beta))
+
+    @classmethod
+    def for_(
+        cls,
+        *,
+        rows: int,
+        asks: int,
+        width: float | None = None,
+        confidence: float = 0.95,
+        threshold: float = 0.5,
+        tops: int = 1,
+    ) -> Self:
+        """The noise that makes the margin around the threshold narrowest; refused when it passes ``width``."""
+        best = cls(threshold, None, tops).settled(rows, confidence, asks)
+        margin = price(best, rows, asks, best.begin(rows, confidence, asks).log_beta).width
+        check_goal(cls.__name__, margin, width, rows, asks)
+        return best

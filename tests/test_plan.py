@@ -1,0 +1,187 @@
+"""Plans: every mechanism on the same terms, the numbers those of the theorems, and the best one named."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from unworn import Plan, mechanisms, plan
+from unworn.bounds import best_rounding, splitting_exact
+from unworn.bounds.transfer import registry
+from unworn.mechanisms import OneSample, Subsampled
+from unworn.plan import Option
+from unworn.plan.choosing import best_of
+
+NOISES = {"BoundedNoise": "bounded", "Gaussian": "Gaussian", "Laplace": "Laplace"}
+planned = cache(plan)
+
+
+def by_name(found: Plan) -> dict[str, Option]:
+    return {option.mechanism: option for option in found.mechanisms}
+
+
+def test_every_mechanism_but_naive_is_an_option() -> None:
+    kinds = [kind for kind in vars(mechanisms).values() if isinstance(kind, type)]
+    known = {kind.__name__ for kind in kinds if issubclass(kind, mechanisms.Mechanism)} - {"Mechanism", "Naive"}
+    assert len(known) >= 8
+    assert {option.mechanism for option in planned(10_000, 1_000).mechanisms} == known
+
+
+def test_every_theorem_is_there_with_its_width() -> None:
+    found = planned(1_000_000, 10_000)
+    shown = by_name(found)
+    widths = registry.widths(1_000_000, 10_000)
+    for name, noise in NOISES.items():
+        assert shown[name].width == widths.pop(f"D2 {noise}")
+        assert "D2" in shown[name].theorem
+    assert shown["SampleSplitting"].width == widths.pop("splitting, exact") == splitting_exact(10**6, 10**4, 1 - 0.95)
+    assert shown["Rounding"].width == widths.pop("rounding") == best_rounding(10**6, 10**4, 1 - 0.95)[1]
+    assert sorted(widths.values()) == [option.width for option in found.comparisons]
+    assert {option.theorem.partition(",")[0] for option in found.comparisons} == {
+        *("D1+", "D1", "JLNRSS20", "Rogers20", "BNSSSU16", "DFHPRR15", "sample splitting")
+    }
+    assert len({(option.mechanism, option.theorem) for option in found.options}) == len(found.options)
+
+
+def test_options_are_in_order_and_comparisons_come_last() -> None:
+    for found in (planned(10_000, 1_000), planned(1_000_000, 10_000), planned(100, 10)):
+        assert [*found.mechanisms, *found.comparisons] == list(found.options)
+        for group in (found.mechanisms, found.comparisons):
+            widths = [1.0 if option.width is None else option.width for option in group]
+            assert widths == sorted(widths)
+            assert all(option.width is None or 0 < option.width < 0.5 for option in group)
+
+
+def test_drawing_mechanisms_say_what_they_do() -> None:
+    shown = by_name(planned(1_000_000, 10_000))
+    assert shown["Subsampled"].width == Subsampled(drawn=10_000).best(10**6, 10**4, 1 - 0.95)[1]
+    assert "10,000 rows" in shown["Subsampled"].reason
+    chance = 2 * (OneSample.for_(rows=10**6, asks=10**4).flip or 0)
+    assert shown["OneSample"].width is None
+    assert "a coin, not an interval" in shown["OneSample"].reason
+    assert f"± {chance:.3g}" in shown["OneSample"].reason
+    assert "all rows" in by_name(planned(10_000, 1_000))["Subsampled"].reason
+
+
+def test_the_best_depends_on_the_guesses() -> None:
+    few, many = planned(1_000_000, 100_000), planned(1_000_000, 100_000, None, 5_000)
+    assert (few.best, few.best_without_guesses) == ("GuessAndCheck", "BoundedNoise")
+    assert few.reason == "GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.0509"
+    assert (many.best, many.best_without_guesses) == ("BoundedNoise", "BoundedNoise")
+    assert "GuessAndCheck gives ± 0.1278 if all but 5,000 of 100,000 guesses are right" in many.reason
+    # What was solved for stays that of guess and check, whatever is best.
+    assert many.width == by_name(many)["GuessAndCheck"].width
+    assert few.options[1:] == tuple(option for option in many.options if option.mechanism != "GuessAndCheck")
+
+
+def test_a_few_asks_without_guesses_are_best_split() -> None:
+    assert planned(10_000, 5).best_without_guesses == "SampleSplitting"
+    assert planned(100_000, 1_000).best_without_guesses == "BoundedNoise"
+
+
+def test_nothing_can_serve() -> None:
+    found = planned(10, 100)
+    assert (found.best, found.best_without_guesses) == ("GuessAndCheck", None)
+    assert "bring more rows" in found.reason
+    assert all(option.width is None and option.reason for option in found.options)
+
+
+def test_words_for_the_best() -> None:
+    guess, noise = Option("GuessAndCheck", "C", 0.05, ""), Option("Gaussian", "D2", None, "")
+    compared = Option("Gaussian", "D1", 0.01, "", comparison=True)
+    assert best_of([guess, noise, compared], 10, 0)[1:] == (
+        None,
+        "GuessAndCheck, if every guess is right; without guesses none can answer so many",
+    )
+    none = Option("Gaussian", "D2", None, "", asks=0)
+    assert best_of([guess, none], 10, 1)[1:] == (
+        None,
+        "GuessAndCheck, if all but 1 of 10 guesses are right; without guesses none answers even one within that width",
+    )
+    only = Option("Gaussian", "D2", 0.3, "")
+    assert "GuessAndCheck gives no interval" in best_of([only], 10, 1)[2]
+
+
+def test_solving_for_asks_counts_them_for_each_mechanism() -> None:
+    found = planned(100_000, None, 0.05)
+    asks = {option.mechanism: option.asks for option in found.mechanisms}
+    assert asks["GuessAndCheck"] == found.asks
+    assert asks["Subsampled"] is None
+    assert asks["OneSample"] is None
+    for name, theorem in (("Gaussian", "D2 Gaussian"), ("SampleSplitting", "splitting, exact"), ("Rounding", "rounding")):
+        exact = registry.most_asks(theorem, 100_000, 0.05, 1 - 0.95)
+        assert 0.99 * exact - 1 <= (asks[name] or 0) <= exact
+    best = max((count or 0, name) for name, count in asks.items() if name != "GuessAndCheck")
+    assert found.best_without_guesses == best[1] == "BoundedNoise"
+    assert f"BoundedNoise, which answers {best[0]:,} within that width" in found.reason
+    assert all(option.asks is None for option in planned(10_000, 1_000).options)
+
+
+def test_more_rows_are_never_wider_and_more_asks_never_narrower() -> None:
+    rows = [planned(rows, 1_000) for rows in (3_000, 10_000, 30_000, 100_000)]
+    asks = [planned(10_000, asks) for asks in (3_000, 1_000, 300, 30)]
+    for plans in (rows, asks):
+        for before, after in pairwise(plans):
+            assert after.width <= before.width
+            assert after.floor <= before.floor
+            old = {(option.mechanism, option.theorem): option.width for option in before.options}
+            for option in after.options:
+                earlier = old.get((option.mechanism, option.theorem))
+                assert earlier is None or (option.width is not None and option.width <= earlier)
+
+
+def test_solving_prices_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    import unworn.plan.solving as solving
+
+    calls = []
+    monkeypatch.setattr(solving, "options", lambda *terms: calls.append(terms) or planned(10_000, 1_000).options)
+    assert plan(asks=1_000, width=0.05).rows <= 10_000
+    assert plan(10_000, 1_000, 0.07, None).surprises == 2
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("terms", "says"),
+    [
+        ({"rows": 100}, "asks, width"),
+        ({"rows": 100, "asks": 10, "width": 0.1}, "none is left out"),
+        ({"rows": 100.5, "asks": 10}, "from 1 to 1e"),
+        ({"rows": float("inf"), "asks": 10}, "from 1 to 1e"),
+        ({"rows": 100, "asks": 2e15}, "from 1 to 1e"),
+        ({"rows": 100, "width": 0.6}, r"\(0, 0.5\]"),
+        ({"rows": 100, "width": float("nan")}, r"\(0, 0.5\]"),
+        ({"rows": 100, "asks": 10, "confidence": 1.0}, "between 0 and 1"),
+        ({"rows": 100, "asks": 10, "surprises": 10}, "do not fit"),
+        ({"rows": 100, "width": 0.001}, "larger width"),
+        ({"asks": 10, "width": 1e-9}, "larger width"),
+    ],
+)
+def test_impossible_plans(terms: dict[str, float], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        plan(**terms)
+
+
+def test_extreme_sizes_are_answered() -> None:
+    for terms in ((1, 1), (2, 10**15), (10**12, 10**12)):
+        found = planned(*terms)
+        assert len(found.mechanisms) == 8
+        assert all(option.reason for option in found.options)
+    assert by_name(planned(10**12, 10**12))["BoundedNoise"].reason == "more than can be priced here"
+
+
+def test_json_frame_text_and_html_say_the_same() -> None:
+    found = planned(100_000, None, 0.05)
+    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    options = tuple(Option(**option) for option in told.pop("options"))
+    assert Plan(**told, options=options) == found
+    frame = found.frame()
+    assert list(frame["mechanism"]) == [option.mechanism for option in found.options]
+    assert list(frame["comparison"]) == [option.comparison for option in found.options]
+    text, html = str(found), found._repr_html_()
+    assert found.reason in text
+    assert html.count("<tr>") == len(found.options) + 2
+    assert html.index("BoundedNoise") < html.index("for comparison") < html.index("JLNRSS20")
+    assert f"{found.asks:,}" in html
