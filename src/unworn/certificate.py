@@ -32,6 +32,7 @@ ASSUMPTIONS = (
     "Time series and other dependent rows are outside the promise.",
 )
 NO_PROMISE = "Nothing is promised: this mechanism shows exact values, and its intervals fail under adaptive questions."
+SECRET = "Whoever asks does not have the holdout's key: with it the noise could be taken off again."
 SENSITIVE = "Replacing one row (group) changes the statistic by no more than the sensitivity declared for it."
 FROM_SEED = "The key was made from a seed, for a simulation: whoever knows the seed knows every random draw."
 IN_MEMORY = "The ledger is kept in one program's memory: what that program asked elsewhere is not in it."
@@ -60,6 +61,7 @@ class Certificate:
         """What must be true of the world for the interval to hold, in words."""
         promise = ASSUMPTIONS if self.terms.mechanism.promises else (NO_PROMISE, *ASSUMPTIONS)
         special = {
+            SECRET: self.terms.mechanism.reads != "values",
             SENSITIVE: self.record.offer.sensitivity is not None,
             IN_MEMORY: self.terms.kept in ("memory", "seed"),
             FROM_SEED: self.terms.kept == "seed",
@@ -148,6 +150,7 @@ class Certificate:
         verify([self.entry], public=self.terms.public, after=_before(self.first, self.entry))
         offer, symbol, mechanism = self.record.offer, self.record.symbol, self.terms.mechanism
         with _replaying():
+            mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
             follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
         if not follows:
             raise Tampered("the interval on the card does not follow from its symbol and level")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,37 @@ def test_the_table_gives_reasons(run: Run) -> None:
     shown = run("plan", "--rows", "1e4", "--asks", "1000").stdout
     assert "SampleSplitting" in shown
     assert "10 rows an ask" in shown
+    assert "best mechanism: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.1642" in shown
+
+
+def test_mechanisms_come_before_other_theorems(run: Run) -> None:
+    shown = run("plan", "--rows", "1e4", "--asks", "1000").stdout
+    mechanisms, _, rest = shown.partition("for comparison")
+    for name in ("GuessAndCheck", "BoundedNoise", "Gaussian", "Laplace", "Subsampled", "Rounding", "OneSample"):
+        assert f"\n{name}" in mechanisms
+    assert "JLNRSS20" not in mechanisms
+    compared, _, unable = rest.partition("No interval at this size:")
+    assert "Jung, Ligett, Neel and others 2020" in compared
+    assert "DFHPRR15 (Gaussian)" in unable
+
+
+def test_solving_for_asks_tells_them_for_each(run: Run) -> None:
+    result = run("plan", "--rows", "1e4", "--width", "0.05")
+    assert "asks in ± 0.05" in result.stdout
+    assert "SampleSplitting, which answers 11 within that width" in " ".join(result.stdout.split())
+    assert result.stderr == ""
+    told = json.loads(run("plan", "--rows", "1e4", "--width", "0.05", "--json").stdout)
+    assert {option["mechanism"]: option["asks"] for option in told["options"]}["Rounding"] == 9
+    assert "asks in" not in run("plan", "--rows", "1e4", "--asks", "1000").stdout
+
+
+def test_json_has_everything(run: Run) -> None:
+    from unworn import plan
+
+    told = json.loads(run("plan", "--rows", "1e6", "--asks", "1e5", "--surprises", "5000", "--json").stdout)
+    expected = json.loads(json.dumps(plan(1e6, 1e5, None, 5_000).to_json()))
+    assert told == {**expected, "figure": None}
+    assert (told["best"], told["best_without_guesses"]) == ("BoundedNoise", "BoundedNoise")
 
 
 def test_each_of_the_four_can_be_solved_for(run: Run) -> None:
@@ -55,11 +87,26 @@ def test_impossible_plans_say_what_to_change(run: Run, arguments: tuple[str, ...
     assert result.stdout == ""
 
 
-def test_the_figure(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "plan.svg"
-    result = run("plan", "--rows", "1e4", "--asks", "100", "--surprises", "2", "--figure", str(path), "--json")
+@pytest.mark.parametrize(
+    ("suffix", "starts"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!DOCTYPE"), (".json", b"{")]
+)
+def test_the_figure(run: Run, tmp_path: Path, suffix: str, starts: bytes) -> None:
+    path = tmp_path / f"plan{suffix}"
+    result = run("plan", "--rows", "300", "--asks", "10", "--figure", str(path), "--json")
     assert json.loads(result.stdout)["figure"] == str(path)
-    assert "GuessAndCheck" in path.read_text()
-    wrong = run("plan", "--rows", "1e4", "--asks", "100", "--figure", str(tmp_path / "plan.gif"))
+    drawn = path.read_bytes()
+    assert drawn.lstrip()[: len(starts)] == starts
+    if suffix == ".svg":
+        for words in ("GuessAndCheck", "BoundedNoise", "published (JLNRSS20)", "planned asks", "rows in the holdout"):
+            assert words in drawn.decode()
+
+
+@pytest.mark.parametrize(("name", "says"), [("plan.gif", ".svg"), ("no/plan.svg", "no folder")])
+def test_a_figure_that_cannot_be_written_is_refused_before_the_plan(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, says: str
+) -> None:
+    monkeypatch.setattr(sys.modules["unworn.cli.plan"], "solve", None)
+    wrong = run("plan", "--rows", "1e4", "--asks", "100", "--figure", str(tmp_path / name))
     assert wrong.exit_code == 2
-    assert ".svg" in wrong.stderr
+    assert says in wrong.stderr
+    assert wrong.stdout == ""

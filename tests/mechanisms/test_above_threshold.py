@@ -207,7 +207,7 @@ def test_thresholds_are_in_the_questions_own_units() -> None:
     with pytest.raises(Unaskable, match=r"range \[0, 1\] does not hold the threshold 40"):
         holdout.ask(above(0.5))
     assert holdout.meter.asked == 1
-    assert holdout.meter.next_width == 0.5  # of a 0/1 question, which nobody can ask here
+    assert holdout.meter.next_width == pytest.approx(0.5)  # of a 0/1 question, which nobody can ask here
     labels = (X > 0.5).astype(int)
     board = Holdout(None, labels, mechanism=AboveThreshold(0.1, tops=None))
     worse = np.where(np.arange(X.size) % 4 == 0, 1 - labels, labels)

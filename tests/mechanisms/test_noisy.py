@@ -14,7 +14,7 @@ from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.events import Described, Noised
 from unworn.lab.keys import SeededStore
-from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, OneSample, Subsampled
+from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Offer, OneSample, Subsampled
 from unworn.mechanisms.noisy import Noisy, price
 from unworn.queries import function, statistic
 from unworn.queries.query import Facts
@@ -208,7 +208,7 @@ def test_an_event_of_another_plan_is_not_folded() -> None:
 def test_the_price_is_computed_once() -> None:
     price.cache_clear()
     mechanism = Gaussian(0.05)
-    state = mechanism.begin(1_000, 0.95, 1_000)
+    state = mechanism.begin(10_000, 0.95, 1_000)
     for _ in range(50):
         mechanism.offer(state, SHARE, None)
     assert price.cache_info().misses == 1
@@ -227,3 +227,79 @@ def test_subsampled_for_a_goal_takes_no_more_rows_than_it_needs() -> None:
     assert price(goal, 1_000_000, 100, math.log(0.05)).width <= 0.05
     fewer = Subsampled(drawn=goal.drawn * 9 // 10)
     assert fewer.best(1_000_000, 100, 0.05)[1] > 0.05
+
+
+@pytest.mark.parametrize("kind", [BoundedNoise, Gaussian, Laplace, Subsampled])
+def test_a_plan_that_cannot_be_kept_is_refused_and_not_sealed_without_noise(kind: type[Noisy]) -> None:
+    with pytest.raises(ValueError, match="bring more rows"):
+        Holdout(None, np.arange(12_000) % 2, mechanism=kind(), asks=10**7)
+    with pytest.raises(ValueError, match="bring more rows"):
+        kind.for_(rows=12_000, asks=10**7)
+
+
+@pytest.mark.parametrize("low", [-0.5, -0.05, 0.0, 0.05, 0.1, 1 / 3])
+@pytest.mark.parametrize("rows", [10, 100, 1_000])
+def test_one_row_moves_a_statistic_by_one_step(rows: int, low: float) -> None:
+    """Shares that differ by one row, as floats: the difference may be more than the sensitivity by the last bit."""
+
+    class Told:
+        def __init__(self, value: float) -> None:
+            self.value = value
+
+        def statistic(self, query: object) -> float:
+            return self.value
+
+    offer = Offer(1, rows, "statistic", low, 1.0, False, True, -3.0, steps=rows, sensitivity=1 / rows)
+    counts = [Laplace(0.1).count(offer, None, Told(max(row / rows, low)), None) for row in range(rows + 1)]  # type: ignore[arg-type]
+    assert max(np.diff(counts)) <= 1
+
+
+def test_parameters_of_any_kind_of_number_are_plain_numbers() -> None:
+    assert Gaussian(np.float32(0.5)) == Gaussian(0.5)
+    assert Subsampled(0.1, drawn=np.int64(10)) == Subsampled(0.1, drawn=10)
+    assert json.dumps(Subsampled(np.float64(0.25), drawn=np.int64(10)).to_json())
+    for wrong in ("x", True, None):
+        with pytest.raises(ValueError):
+            Subsampled(0.1, drawn=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="number"):
+        Gaussian("x")  # type: ignore[arg-type]
+
+
+def test_the_price_is_recorded_with_the_terms_and_may_not_be_too_low() -> None:
+    holdout = sealed(Gaussian())
+    noise, tilt, floor = holdout.mechanism.price
+    assert holdout.ask(share(col("age") > 50)).certificate.record.offer.price == (noise, tilt, floor)
+    wider = Gaussian(holdout.mechanism.scale, price=(noise + 0.01, tilt, floor))
+    wider.begin(ROWS, 0.95, ASKS)  # another version may have found a wider one: it holds
+    for cheap in ((noise * 0.99, tilt, floor), (noise, tilt * 0.9, floor), (noise, tilt, floor * 0.9)):
+        with pytest.raises(ValueError, match="too low"):
+            Gaussian(holdout.mechanism.scale, price=cheap).begin(ROWS, 0.95, ASKS)
+
+
+def test_a_value_far_outside_the_range_says_that_nothing_is_known() -> None:
+    mechanism = Gaussian(0.02)
+    offer = mechanism.offer(mechanism.begin(ROWS, 0.95, ASKS), SHARE, None)
+    told = mechanism.publish(offer, -offer.steps)
+    assert (told.value, told.low, told.high) == (0.0, 0.0, 1.0)
+
+
+def test_a_search_is_refused_before_it_starts() -> None:
+    labels = np.random.default_rng(2).integers(0, 2, ROWS)
+    board = Holdout(people(), labels, mechanism=BoundedNoise(), asks=ASKS)
+    with pytest.raises(Unaskable, match="array"):
+        board.scorer("accuracy")
+
+
+def test_code_cannot_look_at_the_holdout_that_runs_it() -> None:
+    holdout, seen = sealed(BoundedNoise()), []
+
+    def peek(columns: dict[str, np.ndarray]) -> float:
+        try:
+            holdout.meter  # noqa: B018
+        except Unaskable as why:
+            seen.append(str(why))
+        return 0.5
+
+    holdout.ask(statistic(peek, sensitivity=1 / ROWS, range=(0, 1)))
+    assert len(seen) == 1
+    assert holdout.meter.asked == 1

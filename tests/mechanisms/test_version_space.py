@@ -25,7 +25,8 @@ def test_every_multiset_is_there_once(points, size):
         for chosen in combinations_with_replacement(range(points), size)
     }
     found = [tuple(column) for column in space.histograms.T.tolist()]
-    assert len(found) == len(space) == data_sets(points, size) and set(found) == wanted
+    assert len(found) == len(space) == data_sets(points, size)
+    assert set(found) == wanted
 
 
 @given(points=st.integers(2, 5), size=SIZES, seed=st.integers(0, 2**32 - 1))
@@ -41,7 +42,7 @@ def test_a_wrong_guess_rules_out_at_least_half(points, size, seed):
         assert sums.tolist() == (weights @ space.histograms).tolist()
         assert median == sorted(sums.tolist())[(len(space) - 1) // 2]
         above, below = space.within(weights, median + 1, size * GRID), space.within(weights, 0, median - 1)
-        assert 2 * len(above) <= len(space) and 2 * len(below) <= len(space)
+        assert 2 * max(len(above), len(below)) <= len(space)
         space = max(above, below, key=len)  # the worst that could happen
         wrong += len(space) > 0
     assert wrong <= most_wrong(points, size) <= size * math.log2(points)
@@ -66,4 +67,5 @@ def test_nearness_cannot_be_promised_better():
 
 def test_a_single_point_has_one_data_set():
     space = VersionSpace.of(1, 7)
-    assert space.histograms.tolist() == [[7]] and most_wrong(1, 7) == 0 and nearness(1, 7) == 0.0
+    assert space.histograms.tolist() == [[7]]
+    assert (most_wrong(1, 7), nearness(1, 7)) == (0, 0.0)

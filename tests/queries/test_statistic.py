@@ -12,7 +12,6 @@ import pytest
 
 from unworn.errors import Unaskable
 from unworn.queries import Schema, col, parse, share, statistic
-from unworn.queries.rows import Raised
 from unworn.queries.statistic import Statistic
 from unworn.sample import Sample
 
@@ -87,14 +86,19 @@ def test_whatever_is_no_number_counts_as_the_low_end(fails: Any) -> None:
     assert SAMPLE.statistic(made(fails, range=(5, 60))) == 5.0
 
 
-def test_only_an_interrupt_passes() -> None:
+def test_not_even_an_interrupt_passes() -> None:
+    """Code that raises one for certain rows would tell of them, noiselessly."""
+
     def interrupted(columns: Any) -> Any:
         raise KeyboardInterrupt
 
-    with pytest.raises(Raised) as caught:
-        SAMPLE.statistic(made(interrupted))
-    assert caught.value.interrupted
-    assert caught.value.__context__ is None
+    assert SAMPLE.statistic(made(interrupted)) == 0.0
+
+
+@pytest.mark.parametrize(("sensitivity", "range"), [(1e-320, (0, 1)), (1e-13, (0, 1)), (1e-3, (1e10, 1e10 + 1))])
+def test_a_sensitivity_that_floats_cannot_keep_is_refused(sensitivity: float, range: tuple[float, float]) -> None:
+    with pytest.raises(Unaskable, match="told apart"):
+        statistic(lambda columns: 0.0, sensitivity=sensitivity, range=range)
 
 
 @pytest.mark.parametrize("grouped", [False, True])

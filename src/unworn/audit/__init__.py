@@ -2,8 +2,28 @@
 
 from unworn.audit import controls
 from unworn.audit.auditor import audit
+from unworn.audit.catalogue import catalogue, find
 from unworn.audit.claim import Claim
+from unworn.audit.counted import Counted, neighbours
+from unworn.audit.coverage import Coverage, coverage
+from unworn.audit.mechanism import mechanism_target
 from unworn.audit.report import Checked, Report
 from unworn.audit.target import Outcome, Pair, Target
 
-__all__ = ["Checked", "Claim", "Outcome", "Pair", "Report", "Target", "audit", "controls"]
+__all__ = [
+    "Checked",
+    "Claim",
+    "Counted",
+    "Coverage",
+    "Outcome",
+    "Pair",
+    "Report",
+    "Target",
+    "audit",
+    "catalogue",
+    "controls",
+    "coverage",
+    "find",
+    "mechanism_target",
+    "neighbours",
+]

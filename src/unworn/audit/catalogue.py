@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from unworn.audit import controls
-from unworn.audit.mechanism import kebab, mechanism_target
+from unworn.audit.mechanism import Said, kebab, mechanism_target
 from unworn.audit.target import Target
 from unworn.errors import UnwornError
-from unworn.mechanisms import BoundedNoise, Gaussian, Laplace, Mechanism, OneSample, Subsampled
+from unworn.mechanisms import (
+    BoundedNoise,
+    Gaussian,
+    GuessAndCheck,
+    Laplace,
+    Mechanism,
+    MedianOracle,
+    Naive,
+    OneSample,
+    PrivateGuessAndCheck,
+    PrivateLadder,
+    Rounding,
+    SampleSplitting,
+    SparseVector,
+    Subsampled,
+    Thresholdout,
+)
 
 
 @dataclass(frozen=True)
@@ -25,21 +42,81 @@ class Plan:
     asks: int = 2
     others: int | Sequence[int] | None = None
     guesses: Sequence[float] | None = None
+    changes: Sequence[tuple[Said, Said]] | None = None
+    trials: int = 6_000
+    name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """The name it is found by."""
+        return self.name or kebab(type(self.mechanism).__name__)
 
     def target(self) -> Target:
-        options = {"others": self.others, "guesses": self.guesses}
-        return mechanism_target(self.mechanism, self.rows, self.asks, **options)  # type: ignore[arg-type]
+        return mechanism_target(
+            self.mechanism,
+            self.rows,
+            self.asks,
+            others=self.others,
+            guesses=self.guesses,
+            changes=self.changes,
+            name=self.called,
+            trials=self.trials,
+        )
 
+
+@dataclass(frozen=True)
+class Covered:
+    """A plan under which a mechanism's intervals are tested: enough rows for them to say something."""
+
+    mechanism: Mechanism
+    rows: int
+    asks: int
+    repetitions: int = 20
+
+
+_LATE = (((0, 0, 1), (1, 1, 0)),)  # what a threshold lets pass tells of it, and then a value tells of both
+_CLOSE: dict[str, Any] = {"rows": 20, "asks": 3, "others": 12, "changes": _LATE, "trials": 4_000}
+"""Twelve of twenty rows are where these thresholds lie: where one row decides most."""
 
 PLANS: tuple[Plan, ...] = (
     Plan(BoundedNoise(0.3)),
     Plan(Gaussian(0.1)),
     Plan(Laplace(0.1)),
     # Where no other row says yes, a fresh draw hides nothing but whether the changed row is in it.
-    Plan(Subsampled(0.5, drawn=2), rows=4, others=0),
-    Plan(OneSample(0.1), rows=5, others=0),
+    Plan(Subsampled(0.5, drawn=2), rows=4, others=0, trials=4_000),
+    Plan(OneSample(0.1), rows=5, others=0, trials=4_000),
+    Plan(SparseVector(0.6, 3.0), **_CLOSE),
+    Plan(SparseVector(0.6, 6.0, tops=2, refresh=False), **_CLOSE, name="sparse-vector-standard"),
+    Plan(Thresholdout(0.1, 0.025, budget=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
+    Plan(PrivateGuessAndCheck(0.1, 2.0, tops=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
+    Plan(PrivateLadder(0.1, 2.0, tops=1, baseline=0.5), **_CLOSE),
+    Plan(MedianOracle(0.1, 2.0, size=1, domain={"x": [0, 1]}), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
 )
 """Every private mechanism there is: a test asks for each that is registered."""
+
+
+COVERED: tuple[Covered, ...] = (
+    Covered(BoundedNoise(), 2_000, 40),
+    Covered(Gaussian(), 2_000, 40),
+    Covered(Laplace(), 2_000, 40),
+    Covered(Subsampled(drawn=1_000), 2_000, 40),
+    Covered(OneSample(), 100_000, 10, repetitions=5),
+    Covered(GuessAndCheck(), 100, 24),
+    Covered(Naive(), 100, 60),
+    Covered(Rounding(12), 100, 24),
+    Covered(SampleSplitting(), 100, 24),
+)
+"""Every mechanism, private or not: each comes with intervals."""
+
+
+def covered(name: str) -> Covered:
+    """How the intervals of the mechanism of this name are tested."""
+    known = {kebab(type(plan.mechanism).__name__): plan for plan in COVERED}
+    if name not in known:
+        raise UnwornError(
+            f"no intervals of {name!r} can be tested.\n  There are: {', '.join(known)}.", known=list(known)
+        )
+    return known[name]
 
 
 def catalogue() -> dict[str, Callable[[], Target]]:
@@ -48,7 +125,7 @@ def catalogue() -> dict[str, Callable[[], Target]]:
     >>> list(catalogue())[:3]
     ['bounded-noise', 'gaussian', 'laplace']
     """
-    made: dict[str, Callable[[], Target]] = {kebab(type(plan.mechanism).__name__): plan.target for plan in PLANS}
+    made: dict[str, Callable[[], Target]] = {plan.called: plan.target for plan in PLANS}
     return made | {name: (lambda control=control: control) for name, control in controls.targets().items()}
 
 

@@ -76,7 +76,7 @@ class Counted:
         return int((self._values != other._values).any(axis=0).sum())
 
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
-        return self.counts(queries, part).tolist()
+        return list(self.counts(queries, part).tolist())
 
     def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
         if part is not None:
@@ -109,7 +109,9 @@ def _place(query: Query) -> int:
     return query.place
 
 
-def neighbours(rows: int, others: int | Sequence[int], first: Sequence[int], second: Sequence[int]) -> list[Counted]:
+def neighbours(
+    rows: int, others: int | Sequence[int], first: Sequence[int], second: Sequence[int]
+) -> tuple[Counted, Counted]:
     """Two tables that differ in their first row alone: what it says to each question, before and after.
 
     ``others`` is how many of the other rows say yes, to all questions or to each.
@@ -124,4 +126,5 @@ def neighbours(rows: int, others: int | Sequence[int], first: Sequence[int], sec
             "say yes to it"
         )
     rest = np.arange(1, rows) <= np.array(counts)[:, np.newaxis]
-    return [Counted(np.column_stack([np.array(changed), rest])) for changed in (first, second)]
+    before, after = (Counted(np.column_stack([np.array(changed), rest])) for changed in (first, second))
+    return before, after

@@ -121,9 +121,10 @@ def key_of(output: Outputs) -> str:
     """
     parts: list[tuple[str, int]] = []
     for value in output.tolist():
-        text = "–" if value != value else f"{value:g}"
+        text = "–" if value != value else _WORDS.get(value, f"{value:g}")
         parts = [*parts[:-1], (text, parts[-1][1] + 1)] if parts and parts[-1][0] == text else [*parts, (text, 1)]
     return " ".join(text + ("" if times == 1 else str(times).translate(_RAISED)) for text, times in parts)
 
 
+_WORDS = {np.inf: "below", -np.inf: "above"}
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -17,13 +18,19 @@ from unworn.bounds.privacy import GDP, Homogeneous, Profile, Pure
 from unworn.errors import Exhausted
 from unworn.events import Drew, Noised
 from unworn.mechanisms import Guess, Mechanism, Offer
+from unworn.mechanisms.threshold import BELOW, Threshold
 from unworn.noise import Stream
 
 _QUOTED = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
 """The first of these deltas that a profile reaches is the one at which it is quoted, if it does not reach 0."""
 _CONFIDENCE = 0.95
-_RAISED_CODES = 2.0**40
-"""Words among symbols are told as numbers from here on, where no count lies."""
+_WORDS = {BELOW: np.inf, "above": -np.inf}
+"""Words that are common among symbols, as numbers: where one is left out, no half-line of counts holds it."""
+_OTHERS = 2.0**40
+"""All other words are numbers from here on, where no count lies."""
+
+Said = Sequence[int]
+"""What the changed row says to each question: 0 or 1."""
 
 
 def claim_of(mechanism: Mechanism, rows: int, asks: int) -> Claim:
@@ -52,6 +59,10 @@ def profile_of(mechanism: Mechanism, rows: int, asks: int) -> Profile | None:
     if stated is not None:
         profile: Profile = stated(rows, asks)
         return profile
+    if isinstance(mechanism, Threshold):
+        from unworn.bounds.sparse import run_profile
+
+        return run_profile(mechanism.run(rows))
     state = Mechanism.begin(mechanism, rows, _CONFIDENCE, asks)
     try:
         offer = mechanism.offer(state, SHARE, None)
@@ -68,6 +79,7 @@ def mechanism_target(
     *,
     others: int | Sequence[int] | None = None,
     guesses: Sequence[float] | None = None,
+    changes: Sequence[tuple[Said, Said]] | None = None,
     claimed: Claim | None = None,
     name: str | None = None,
     trials: int = 6_000,
@@ -80,6 +92,9 @@ def mechanism_target(
         How many of the rows that do not change say yes, to all questions or to each; half of them by default.
     guesses
         What the asker expects of each question, as a share of the rows, for mechanisms that compare with a guess.
+    changes
+        What the changed row says to each question, before and after, one pair of inputs each. By default it says yes to
+        everything instead of no, and the opposite of itself to the last question.
     claimed
         Another claim than the mechanism's own.
 
@@ -92,24 +107,33 @@ def mechanism_target(
     """
     yes = (rows - 1) // 2 if others is None else others
     expected = None if guesses is None else [Guess(guess) for guess in guesses]
+    pairs = [Pair(*neighbours(rows, yes, *said), _worded(*said)) for said in changes or _changes(asks)]
     return Target(
         name or kebab(type(mechanism).__name__),
         claimed or claim_of(mechanism, rows, asks),
-        tuple(Pair(*neighbours(rows, yes, *said), label) for label, said in _changes(asks).items()),
+        pairs,
         partial(_run, mechanism, expected),
         trials,
+        note=f"{_described(mechanism)}, {rows} rows, {asks} asks",
     )
 
 
-def _changes(asks: int) -> dict[str, tuple[list[int], list[int]]]:
-    """What the changed row says: more everywhere; less at last; more at first, less later. Each is worst for some."""
-    half, rest = asks // 2, asks - asks // 2
-    changes = {"one row says yes to everything": ([0] * asks, [1] * asks)}
-    if asks > 1:
-        changes["one row says no until the last question"] = ([0] * (asks - 1) + [1], [1] * (asks - 1) + [0])
-    if asks > 3:
-        changes["one row changes its mind half way"] = ([0] * half + [1] * rest, [1] * half + [0] * rest)
-    return changes
+def _described(mechanism: Mechanism) -> str:
+    """The configuration, without what was left open."""
+    chosen = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}
+    said = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value is not None)
+    return f"{type(mechanism).__name__}({said})"
+
+
+def _changes(asks: int) -> list[tuple[Said, Said]]:
+    """More everywhere, which sums show; and more but for the last, which differences show."""
+    everywhere = [([0] * asks, [1] * asks)]
+    return everywhere if asks == 1 else [*everywhere, ([0] * (asks - 1) + [1], [1] * (asks - 1) + [0])]
+
+
+def _worded(first: Said, second: Said) -> str:
+    said = ("".join("yes " if word else "no " for word in words).strip() for words in (first, second))
+    return "one row says " + " instead of ".join(said)
 
 
 def _run(
@@ -155,7 +179,9 @@ def _numbers(symbol: Any) -> list[float]:
         return [number for part in symbol for number in _numbers(part)]
     if symbol is None:
         return [np.nan]
-    return [_RAISED_CODES + crc32(symbol.encode()) if isinstance(symbol, str) else float(symbol)]
+    if isinstance(symbol, str):
+        return [_WORDS.get(symbol, _OTHERS + crc32(symbol.encode()))]
+    return [float(symbol)]
 
 
 def kebab(name: str) -> str:

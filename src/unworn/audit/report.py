@@ -86,7 +86,7 @@ class Report:
         lines = [
             f"<b>{html.escape(self.name)}</b>: "
             f"<b style='color:{colour}'>{'refuted' if self.refuted else 'not refuted'}</b>",
-            f"claims {self.claimed}; at least {self.lower_bound:.4g} with confidence 1 − {1 - self.confidence:.1g}",
+            f"claims {self.claimed}; at least {self.lower_bound:.4g} at {100 * self.confidence:.7g} %",
             f"by the outcome <i>{html.escape(best.outcome)}</i> ({html.escape(best.pair)}): at least {best.above:.4g} "
             f"on one input, at most {best.below:.4g} on its neighbour ({self.trials:,} trials each)",
         ]
@@ -96,7 +96,9 @@ class Report:
         """What the claim allows, and what was measured."""
         from unworn import charts
 
-        low = min(told.below for told in self.checked)
+        low = 0.7 * min(
+            [*(told.below for told in self.checked), *(told.seen[1] for told in self.checked if told.seen[1])]
+        )
         chances = [low * (1.0 / low) ** (step / 120) for step in range(121)]
         allowed = [
             {"other": chance, "most": float(most)}
@@ -119,6 +121,6 @@ class Report:
             allowed,
             measured,
             title=f"{self.name}: the claim {self.claimed} {verdict}",
-            subtitle=f"{self.trials:,} runs on each of two inputs that differ in one row; limits all hold with "
-            f"confidence 1 − {1 - self.confidence:.0g}",
+            subtitle=f"{self.trials:,} runs on each of two inputs that differ in one row; all limits hold at "
+            f"{100 * self.confidence:.7g} %",
         )

@@ -82,7 +82,7 @@ def split(epsilon: float, crossings: int = 1, how: str = "even") -> tuple[float,
 
 
 def refreshed(epsilon: float, tops: int = 1, how: str = "even") -> Run:
-    """Every instance ``epsilon``-private, with a threshold of its own: the seeds' noise, 2/eps and 4/eps, if even.
+    """Every instance ``epsilon``-private, with a threshold of its own; evenly split, noise of 2/eps and 4/eps.
 
     >>> refreshed(0.1, 3)
     Run(threshold=20.0, question=40.0, value=None, tops=3, fresh=True)
@@ -165,7 +165,7 @@ def run_profile(run: Run) -> Profile:
 def empirical_error(run: Run, asks: int, beta: float) -> float:
     """How far, in rows, a count can be on the wrong side of the threshold: in no comparison by more, but for ``beta``.
 
-    With the seeds' noise it is 6 ln((k + m)/beta)/epsilon for k asks and m thresholds, and one row more: a whole number
+    With noise of 2/epsilon and 4/epsilon it is 6 ln((k + m)/beta)/epsilon for k asks and m thresholds, and one row more: a whole number
     drawn from discrete Laplace noise passes x with a probability of at most exp(-(x - 1/2)/scale).
 
     >>> round(empirical_error(refreshed(0.1), 1000, 0.05), 1)   # 60 ln(1001/0.05), and 1

@@ -5,8 +5,9 @@ Colours are told apart by people who do not see red or green, and every line is 
 """
 
 from unworn.charts.answers import intervals
+from unworn.charts.audits import audit
 from unworn.charts.contrast import demonstration
 from unworn.charts.files import SUFFIXES, available, check, save
 from unworn.charts.plans import plans, widths
 
-__all__ = ["SUFFIXES", "available", "check", "demonstration", "intervals", "plans", "save", "widths"]
+__all__ = ["SUFFIXES", "audit", "available", "check", "demonstration", "intervals", "plans", "save", "widths"]

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from unworn.cli.ask import ask
+from unworn.cli.audit import audit
 from unworn.cli.demo import demo
 from unworn.cli.ledger import ledger
 from unworn.cli.output import complain, exit_code, note
@@ -92,6 +93,7 @@ def _unworn(
       2  what was typed, or the question, cannot be used
       3  refused: asks or width used up, other terms or other rows, no key
       4  the ledger or card was changed, cut off, or cannot be read or written
+      5  an audit refuted what a mechanism claims
     """
 
 
@@ -100,6 +102,7 @@ app.command(short_help="Ask the rows in a file one question.", no_args_is_help=T
 app.command(short_help="How many rows, how many asks, how wide?", no_args_is_help=True)(plan)
 app.command(short_help="What was asked, and what it cost.", no_args_is_help=True)(ledger)
 app.command(short_help="Check a card or a whole ledger.", no_args_is_help=True)(verify)
+app.command(short_help="Is a mechanism as private as it claims?", no_args_is_help=True)(audit)
 
 
 def main() -> None:

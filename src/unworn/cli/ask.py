@@ -19,6 +19,9 @@ _SOURCES = {
     "surprise": "a surprise: the rows disagree with the guess, which costs",
     "grid": "without a guess: the cell the value lies in, which costs a little",
     "exact": "the exact value on the rows",
+    "noise": "the value on the rows, with noise that hides every single row",
+    "draw": "one fresh row's own value, sometimes turned over",
+    "test": "a hypothesis: 1 if the rows reject it",
 }
 
 

@@ -152,7 +152,11 @@ class Desk:
                 raise Exhausted(
                     f"the next answer would be ± {widest:.4g}, wider than max_width = {self.max_width:g}.\n"
                     f"  {self.summary()}\n"
-                    "  Raise max_width, add rows, or bring better guesses: agreement is nearly free.",
+                    + (
+                        "  Raise max_width, add rows, or bring better guesses: agreement is nearly free."
+                        if self.transcript.mechanism.currency == "nats"
+                        else "  Raise max_width, or seal more rows or a plan of fewer asks: all answers have its width."
+                    ),
                     width=widest,
                     max_width=self.max_width,
                 )
@@ -198,6 +202,8 @@ class Desk:
     @contextmanager
     def released(self) -> Iterator[Transcript]:
         """The transcript while nothing in it waits to become durable: all that may be shown."""
+        if self._server == threading.get_ident():
+            raise Unaskable("a question's own code cannot look at the holdout that is running it")
         with self._mine():
             self.refresh()
             yield self.transcript

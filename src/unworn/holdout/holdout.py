@@ -21,6 +21,7 @@ from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import Named, Recorded
+from unworn.queries.query import Facts
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict
 
@@ -235,6 +236,7 @@ class Holdout(Looking):
         """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
         # Refuses f1 now, not after hours of fitting.
         self._metric(metric, Recorded({"method": "predict"}), None, options)
+        self.mechanism.check(Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without: give y=")
         return Scorer(self, metric, self._options(metric, options))
@@ -287,8 +289,8 @@ class Holdout(Looking):
         if self._reordered and not query.portable:
             self._desk.writable()  # without the key the order cannot be known, and bringing it back is what to do
             raise Unaskable(
-                "these rows come in another order than they were sealed in,\n"
-                "  and predictions in an array belong to one order: open the rows as they were sealed"
+                "these rows come in another order than they were sealed in, and this question belongs to one order,\n"
+                "  as predictions in an array do: open the rows as they were sealed"
             )
         try:
             _ = query.fingerprint  # made here, so that what has none is refused before rows are read

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from unworn.mechanisms import Offer
 from unworn.queries.query import Query
 from unworn.queries.rows import Floats, Raised, Rows, Words
-from unworn.queries.statistic import Statistic
 
 Part = tuple[int, int] | None
 
@@ -79,14 +78,9 @@ class Memo:
         return self._rows.drawn(query, units, noise, replace)
 
     def statistic(self, query: Query) -> float:
-        """An interrupt, which goes on once the ask has been charged, counts like any failure."""
+        """Run once, however often the ask is tried."""
         if query.fingerprint not in self._whole:
-            try:
-                value = self._rows.statistic(query)
-            except Raised as failure:
-                self.interrupted |= failure.interrupted
-                value = query.low if isinstance(query, Statistic) else 0.0
-            self._whole[query.fingerprint] = value
+            self._whole[query.fingerprint] = self._rows.statistic(query)
         return self._whole[query.fingerprint]
 
     def prefetch(self, asks: Sequence[tuple[Query, Offer]], noises: Sequence[Words] | None = None) -> None:

@@ -12,6 +12,7 @@ from unworn.mechanisms.gaussian import Gaussian
 from unworn.mechanisms.guess_and_check import GuessAndCheck
 from unworn.mechanisms.ladder import Ladder
 from unworn.mechanisms.laplace import Laplace
+from unworn.mechanisms.median_oracle import MedianOracle
 from unworn.mechanisms.naive import Naive
 from unworn.mechanisms.one_sample import OneSample
 from unworn.mechanisms.paired_ladder import PairedLadder
@@ -32,6 +33,7 @@ __all__ = [
     "Ladder",
     "Laplace",
     "Mechanism",
+    "MedianOracle",
     "Naive",
     "Offer",
     "OneSample",
@@ -58,6 +60,7 @@ _BY_NAME: dict[str, type[Mechanism]] = {
         GuessAndCheck,
         Ladder,
         Laplace,
+        MedianOracle,
         Naive,
         OneSample,
         PairedLadder,

@@ -11,7 +11,7 @@ from unworn.bounds.numerics import LN2
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, counted, priced, whole
+from unworn.mechanisms.coded import FAILED, Coded, counted, priced, published, whole
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
@@ -106,9 +106,10 @@ class AboveThreshold(Coded):
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         edge = min(max(self.threshold, offer.low), offer.high)
         if whole(symbol, TOP) == TOP:
-            return Published((edge + offer.high) / 2, floor(offer, edge), offer.high, "above")
+            return published((edge + offer.high) / 2, (floor(offer, edge), offer.high), "above")
         # The middle of where the rows' value lies, as for any cell; the source says how little that is.
-        return Published((offer.low + edge) / 2, offer.low, ceiling(offer, math.nextafter(edge, -math.inf)), "below")
+        most = ceiling(offer, math.nextafter(edge, -math.inf))
+        return published((offer.low + edge) / 2, (offer.low, most), "below")
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"threshold": self.threshold}

@@ -137,8 +137,12 @@ class State:
         index = self.asked + 1 + position
         if self.planned is not None and index > self.planned:
             raise Exhausted(
-                f"all {self.planned} planned asks are spent.\n"
-                "  Plan more asks on fresh rows, or seal a holdout without `asks=`, which never runs out of asks.",
+                (
+                    f"all {self.planned} planned asks are spent"
+                    if self.asked == self.planned
+                    else f"{self.asked} of {self.planned} planned asks are spent, and this batch is longer"
+                )
+                + ".\n  Plan more asks on fresh rows, or seal a holdout without `asks=`, which needs no noise.",
                 asked=self.asked,
                 planned=self.planned,
             )
@@ -178,7 +182,7 @@ class Mechanism(ABC):
             )
 
     def own_guess(self, query: Query, facts: Facts, records: Sequence[Record]) -> Guess | None:
-        """The guess of a mechanism that makes its own, from the question and what was released: the asker's is not used.
+        """The guess of a mechanism that makes its own, of the question and what was released; the asker's is not used.
 
         None for all others. A replay makes it again, so it must follow from these three alone.
         """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from unworn.events import Noised
+from unworn.mechanisms.base import State
 from unworn.mechanisms.noisy import Noisy
 from unworn.noise import Stream
 
@@ -36,6 +37,14 @@ class BoundedNoise(Noisy):
 
     def noised(self, rows: int) -> Noised:
         return Noised("cosine", max(1, math.floor(rows * (self.scale or 0.0) + 1e-6)))
+
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        if self.scale is not None and self.noised(rows).scale < 2:
+            raise ValueError(
+                f"noise of scale {self.scale:.3g} is none at all with {rows:,} rows: bring more rows, plan fewer asks, or "
+                f"give a scale of {2 / rows:.3g} or more"
+            )
+        return super().begin(rows, confidence, asks)
 
     def rate(self, rows: int) -> float:
         return math.pi / self.noised(rows).scale

@@ -80,8 +80,6 @@ class Checked(Threshold):
             low, high = paid.limits(released(symbol) / rows)
         low, high = offer.low + reach * low, min(offer.low + reach * high, offer.high)
         value = min(max(value, offer.low), offer.high)
-        if low > high:  # released far outside the range, and so one of the misses
-            low = high = value
         # A guess is compared in whole rows, and may lie half of one beside its interval.
         return Published(value, min(low, value), max(high, value), "guess" if symbol == BELOW else "noise")
 

@@ -9,7 +9,7 @@ from unworn.bounds import code_length
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Described
-from unworn.mechanisms.base import Mechanism, Offer, State, Symbol
+from unworn.mechanisms.base import Mechanism, Offer, Published, State, Symbol
 from unworn.queries.query import Facts
 
 FAILED = Described(surprise=True, nats=LN2)
@@ -47,6 +47,11 @@ def priced(state: State, facts: Facts, position: int) -> Offer:
 def counted(state: State, surprise: bool, nats: float) -> State:
     """The state after one more word."""
     return replace(state, asked=state.asked + 1, surprises=state.surprises + surprise, nats=state.nats + nats)
+
+
+def published(value: float, limits: tuple[float, float], source: str) -> Published:
+    """With the value inside: of a cell that few rows can fall in, the middle may lie beyond the limits."""
+    return Published(value, min(limits[0], value), max(limits[1], value), source)
 
 
 def whole(symbol: Symbol, most: int) -> int:

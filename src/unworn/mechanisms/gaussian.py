@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,6 +44,10 @@ class Gaussian(Noisy):
 
         return (self.scale or 0.0) * largest_gaussian(asks, beta) + 0.5 / self.steps(rows)
 
+    def best(self, rows: int, asks: int, beta: float) -> tuple[float, float]:
+        scale, width = super().best(rows, asks, beta)
+        return scale, width + 0.5 / Gaussian(scale).steps(rows)
+
     def draw(self, rows: int, noise: Stream) -> int:
         from unworn.noise.gaussian import gaussian
 
@@ -50,7 +55,4 @@ class Gaussian(Noisy):
         return int(gaussian(noise, fine * self.noised(rows).scale, 1)[0])
 
     def steps(self, rows: int) -> int:
-        fine = 1
-        while fine * self.noised(rows).scale < _FINE:
-            fine *= 2
-        return fine * rows
+        return rows * 2 ** max(0, math.ceil(math.log2(_FINE / self.noised(rows).scale)))

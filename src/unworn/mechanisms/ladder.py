@@ -10,7 +10,7 @@ from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, counted, priced, whole
+from unworn.mechanisms.coded import FAILED, Coded, counted, priced, published, whole
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.one_sided import ceiling, floor
@@ -124,9 +124,10 @@ class Ladder(Coded):
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        return (
-            FAILED if symbol == RAISED else Climbed(steps := whole(symbol, self._most(offer)), self._nats(offer, steps))
-        )
+        if symbol == RAISED:
+            return FAILED
+        steps = whole(symbol, self._most(offer))
+        return Climbed(steps, self._nats(offer, steps))
 
     def _nats(self, offer: Offer, steps: int) -> float:
         """What a word costs: the words of surprises, and all the others, sum to at most one (Kraft's inequality)."""
@@ -145,18 +146,14 @@ class Ladder(Coded):
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         rungs, steps = self._rungs(offer), whole(symbol, self._most(offer))
         reached = _rung(offer.best) + steps
-        if self.feedback == "bit":
-            value, source = rungs.edge(reached), "ladder" if steps else "not better"
-            return Published(value, *self._one_sided(offer, rungs, reached, steps), source)
-        if steps:
-            return Published(rungs.middle(reached), *interval(offer, rungs.cell(reached)), "ladder")
-        # The board does not move, and shows what it showed: the middle of the best one's rung.
-        return Published(rungs.middle(reached), *interval(offer, rungs.cell(0, reached)), "not better")
-
-    def _one_sided(self, offer: Offer, rungs: Rungs, reached: int, steps: int) -> tuple[float, float]:
-        """One bit says on which side of an edge the score lies, and so has all of the level on that side."""
-        low, high = rungs.cell(reached, rungs.count - 1) if steps else rungs.cell(0, reached)
-        return floor(offer, low), ceiling(offer, high)
+        if not steps:  # the board does not move, and shows what it showed
+            cell = rungs.cell(0, reached)
+        else:
+            cell = rungs.cell(reached, rungs.count - 1 if self.feedback == "bit" else reached)
+        source = "ladder" if steps else "not better"
+        if self.feedback == "bit":  # on which side of an edge the score lies: one side has all of the level
+            return published(rungs.edge(reached), (floor(offer, cell[0]), ceiling(offer, cell[1])), source)
+        return published(rungs.middle(reached), interval(offer, cell), source)
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"step": self.step} if offer.best is None else {"step": self.step, "best": float(offer.best)}
@@ -167,10 +164,17 @@ class Ladder(Coded):
 
     def widest(self, offer: Offer) -> float:
         """The widest interval of a score that goes on the board: "not better" is no score, and bounded on one side."""
-        middle, least = offer.cells // 2, _rung(offer.best) + 1
-        near = {min(max(rung, least), offer.cells - 1) for rung in (middle - 1, middle, middle + 1)}
-        steps = {rung - _rung(offer.best) for rung in near} if self.feedback == "score" else {1}
-        return max(self.publish_width(offer, min(step, self._most(offer))) for step in steps)
+        rungs, least = self._rungs(offer), _rung(offer.best) + 1
+        if self.feedback == "bit" or least >= rungs.count:
+            return self.publish_width(offer, self.likely(offer))
+        # Limits are widest in the middle of the range; a cell farther out may hold one row more.
+        row = 1 / offer.rows if offer.kind == "binary" else 0.0
+        widths = []
+        for rung in (rungs.count // 2 - 1, rungs.count // 2, rungs.count // 2 + 1):
+            first, last = rungs.cell(min(max(rung, least), rungs.count - 1))
+            low, high = interval(offer, (max(first - row, offer.low), min(last + row, offer.high)))
+            widths.append((high - low) / 2)
+        return max(widths)
 
     def _rungs(self, offer: Offer) -> Rungs:
         return Rungs(offer.low, offer.high, self.step, self.higher)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, SupportsFloat
 
 from unworn.errors import Unaskable
 from unworn.events import Event, Noised
@@ -40,10 +40,17 @@ class Noisy(Mechanism):
     """Under which name ``transfer.widths`` lists this noise."""
 
     scale: float | None = None
+    price: tuple[float, float, float] | None = field(default=None, kw_only=True)
+    """(noise, tilt, floor) of the whole plan, worked out when the rows are sealed and recorded with the terms."""
 
     def __post_init__(self) -> None:
-        if self.scale is not None and not 0 < self.scale < math.inf:
-            raise ValueError(f"scale is the noise as a share of the range, finite and above 0, not {self.scale!r}")
+        if self.scale is not None:
+            scale = number("scale, the noise as a share of the range,", self.scale)
+            if not 0 < scale < math.inf:
+                raise ValueError(f"scale is the noise as a share of the range, finite and above 0, not {self.scale!r}")
+            object.__setattr__(self, "scale", scale)
+        if self.price is not None:
+            object.__setattr__(self, "price", tuple(map(float, self.price)))
 
     # ------------------------------------------------------------------ the noise, as each mechanism has it
 
@@ -76,18 +83,40 @@ class Noisy(Mechanism):
         if self.scale is None:
             raise ValueError(f"{name} needs scale=..., or {name}.for_(rows={rows}, asks={asks}) to choose it")
         state = super().begin(rows, confidence, asks)
-        price(self, rows, asks, state.log_beta)
+        found = price(replace(self, price=None), rows, asks, state.log_beta)
+        if not found.width < 0.5:
+            raise ValueError(
+                f"with {rows:,} rows no noise of this size keeps {asks:,} asks within half the range at "
+                f"{100 * confidence:.6g} %: bring more rows, plan fewer asks, or see unworn.plan for other mechanisms"
+            )
+        if self.price is not None and not self._holds(rows, asks, state.log_beta):
+            raise ValueError(f"the price {self.price} of this plan is too low: it would not hold")
         return state
 
+    def _holds(self, rows: int, asks: int, log_beta: float) -> bool:
+        """Whether a recorded price is one that the theorem gives, though this version might choose another."""
+        from unworn.bounds.privacy import profile
+
+        noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
+        beta, slip = math.exp(log_beta), 1 - 1e-9
+        if not 0 <= tilt < 2:
+            return False
+        rest = float(profile(self.noised(rows), rows, asks).delta(4 * math.atanh(tilt / 2))) / beta
+        return noise >= self.largest(rows, asks, beta) * slip and floor >= rest * slip - 1e-12
+
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
-        if self.scale is not None or asks is None:
+        if asks is None:
             return self
-        return replace(self, scale=self.best(rows, asks, 1 - confidence)[0])
+        plain = replace(self, price=None)
+        chosen = plain if self.scale is not None else replace(plain, scale=self.best(rows, asks, 1 - confidence)[0])
+        state = chosen.begin(rows, confidence, asks)  # refuses a plan that cannot be kept
+        found = price(chosen, rows, asks, state.log_beta)
+        return replace(chosen, price=(found.noise, found.tilt, found.floor))
 
     def accepts(self, sealed: Mechanism) -> bool:
-        if isinstance(sealed, type(self)) and self.scale is None:
-            return replace(self, scale=sealed.scale) == sealed
-        return self == sealed
+        if not isinstance(sealed, type(self)):
+            return False
+        return replace(self, scale=sealed.scale if self.scale is None else self.scale, price=sealed.price) == sealed
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
@@ -127,7 +156,10 @@ class Noisy(Mechanism):
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         index = state.index(position)
-        paid = price(self, state.rows, state.planned or 1, state.log_beta)
+        paid = self.price
+        if paid is None:
+            found = price(self, state.rows, state.planned or 1, state.log_beta)
+            paid = (found.noise, found.tilt, found.floor)
         return Offer(
             index,
             state.rows,
@@ -138,7 +170,7 @@ class Noisy(Mechanism):
             facts.runs_code,
             state.log_beta,
             steps=self.steps(state.rows),
-            price=(paid.noise, paid.tilt, paid.floor),
+            price=paid,
             sensitivity=facts.sensitivity,
         )
 
@@ -154,29 +186,34 @@ class Noisy(Mechanism):
             return (offer.steps // offer.rows) * rows.rounded([query], [noise])[0]
         from fractions import Fraction
 
-        # Exactly: a quotient of floats could round two values apart that are one sensitivity apart.
+        # One row moves it by less than a unit, so the rounded value by one at most: exactly, and not in floats.
         above = Fraction(rows.statistic(query)) - Fraction(offer.low)
-        return math.floor(above * (offer.steps // offer.rows) / Fraction(offer.sensitivity) + Fraction(1, 2))
+        return math.floor(above * (offer.steps // offer.rows) / Fraction(unit(offer)) + Fraction(1, 2))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         return self.noised(offer.rows)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        if not isinstance(symbol, int) or offer.price is None:
+        if not isinstance(symbol, int) or offer.price is None or offer.steps != self.steps(offer.rows):
             raise TypeError("a noisy answer is a whole number of steps at a price")
+        if self.price is not None and offer.price != self.price:
+            raise ValueError("this answer was not made at the price of its plan")
         from unworn.bounds.transfer import Price
 
         released, paid = symbol / offer.steps, Price(*offer.price)
-        if offer.sensitivity is None:
-            (low, high), reach, rounding = paid.limits(released), offer.high - offer.low, 0.0
-        else:
+        reach, rounding = offer.high - offer.low, 0.0
+        if offer.sensitivity is not None:
             # All rows together can move it so far; its value was rounded to whole steps.
-            low, high, reach = released - paid.width, released + paid.width, offer.rows * offer.sensitivity
-            rounding = reach / (2 * offer.steps)
+            reach, rounding = offer.rows * unit(offer), offer.rows * unit(offer) / (2 * offer.steps)
+            low, high = released - paid.width, released + paid.width
+        elif not -paid.noise - paid.floor <= released <= 1 + paid.noise + paid.floor:
+            low, high = 0.0, 1.0  # no share is near it, so this is one of the misses: nothing is known
+        else:
+            low, high = paid.limits(released)
         value, low, high = (offer.low + reach * share for share in (released, low, high))
         low, high = max(low - rounding, offer.low), min(high + rounding, offer.high)
-        if low > high:  # far outside the range, and so one of the misses: the nearest end is as good as any
-            low = high = min(max(value, offer.low), offer.high)
+        if low > high:
+            low, high = offer.low, offer.high
         return Published(min(max(value, low), high), low, high, "noise")
 
     def numbers(self, offer: Offer) -> dict[str, float]:
@@ -185,7 +222,7 @@ class Noisy(Mechanism):
     def likely(self, offer: Offer) -> Symbol:
         if offer.sensitivity is None:
             return offer.steps // 2
-        return round((offer.high - offer.low) / (2 * offer.sensitivity) * (offer.steps / offer.rows))
+        return round((offer.high - offer.low) / (2 * unit(offer)) * (offer.steps / offer.rows))
 
 
 @lru_cache(maxsize=256)
@@ -199,11 +236,28 @@ def price(mechanism: Noisy, rows: int, asks: int, log_beta: float) -> Price:
     return Price(mechanism.largest(rows, asks, beta), stable.tilt, stable.floor)
 
 
+def unit(offer: Offer) -> float:
+    """What a statistic is counted in: its sensitivity, and a little more than floats may have rounded it by."""
+    size = max(abs(offer.low), abs(offer.high), offer.high - offer.low)
+    return (offer.sensitivity or 0.0) + 2.0**-44 * size
+
+
+def number(what: str, value: object) -> float:
+    """A parameter as a plain float, of whatever kind of number it came as."""
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat) or isinstance(value, str):
+        raise ValueError(f"{what} must be a number, not {value!r}")
+    return float(value)
+
+
 def check_goal(name: str, narrowest: float, width: float | None, rows: int, asks: int) -> None:
-    if width is not None and narrowest > width:
+    goal = 0.5 if width is None else number("width", width)
+    if not 0 < goal <= 0.5:
+        raise ValueError(f"width is a half-width in (0, 0.5], not {width!r}")
+    if not narrowest <= goal or narrowest >= 0.5:
         raise ValueError(
-            f"{name} cannot do better than ± {narrowest:.4g} with {rows:,} rows and {asks:,} asks, and ± {width:g} is "
-            "wanted: bring more rows, plan fewer asks, or see unworn.plan for other mechanisms"
+            f"{name} cannot do better than ± {narrowest:.4g} with {rows:,} rows and {asks:,} asks"
+            + ("" if width is None else f", and ± {width:g} is wanted")
+            + ": bring more rows, plan fewer asks, or see unworn.plan for other mechanisms"
         )
 
 

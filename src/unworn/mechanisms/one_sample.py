@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 from unworn.errors import Unaskable
 from unworn.events import Drew, Event
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.noisy import check_goal
+from unworn.mechanisms.noisy import check_goal, number
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
@@ -45,7 +45,7 @@ class OneSample(Mechanism):
     flip: float | None = None
 
     def __post_init__(self) -> None:
-        if self.flip is not None and not 0 < self.flip < 0.5:
+        if self.flip is not None and not 0 < number("flip", self.flip) < 0.5:
             raise ValueError(f"flip is the probability of turning an answer over, in (0, 0.5), not {self.flip!r}")
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
@@ -119,5 +119,5 @@ class OneSample(Mechanism):
         from unworn.bounds.transfer import counting_width_sharp
 
         least = counting_width_sharp(rows, asks, 1 - confidence)
-        check_goal(cls.__name__, least, 1 - 1e-9 if width is None else width, rows, asks)
+        check_goal(cls.__name__, least, width, rows, asks)
         return cls(least / 2)

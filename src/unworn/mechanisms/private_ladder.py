@@ -104,10 +104,8 @@ class PrivateLadder(Threshold):
 
     def best(self, offer: Offer) -> int:
         """The score to beat: so many steps above the baseline."""
-        low, high = self.range
-        start = 0.0 if self.baseline is None else (self.baseline - low) / (high - low)
-        if self.baseline is not None and not self.higher:
-            start = 1.0 - start
+        worst, top = self.range if self.higher else reversed(self.range)
+        start = 0.0 if self.baseline is None else (self.baseline - worst) / (top - worst)
         return round(start * offer.rows) + (offer.best or 0) * self.stride(offer.rows)
 
     def score(self, offer: Offer, count: int) -> int:
@@ -133,8 +131,8 @@ class PrivateLadder(Threshold):
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if position:
             raise Unaskable(
-                "a ladder is climbed one submission at a time: each is held against the best before it, which others of "
-                "a batch may have raised"
+                "a ladder is climbed one submission at a time: each is held against the best before it, "
+                "which others of a batch may have raised"
             )
         return replace(super().offer(state, facts, guess, position), best=state.best or 0)
 
@@ -163,7 +161,7 @@ class PrivateLadder(Threshold):
         else:
             value = min(max(released(symbol) / rows, 0.0), 1.0)
             low, high = paid.limits(released(symbol) / rows)
-            low, high = (value, value) if low > high else (min(low, value), max(high, value))
+            low, high = min(low, value), max(high, value)
         if not self.higher:
             value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
         value, low, high = (min(offer.low + (offer.high - offer.low) * end, offer.high) for end in (value, low, high))
@@ -175,7 +173,7 @@ class PrivateLadder(Threshold):
 
     def widest(self, offer: Offer) -> float:
         """Of a score that goes on the board: "not better" is no score, and bounded on one side."""
-        return self.publish_width(offer, max(offer.rows // 2, int(self.likely(offer))))
+        return self.publish_width(offer, offer.rows // 2)
 
     # ------------------------------------------------------------------ the plan
 

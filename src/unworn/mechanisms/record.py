@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 from unworn import events
@@ -86,12 +86,19 @@ class Record:
         """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
         return (
             self.offer.null == null_of(self.question)
-            and _close(self.offer.log_level, offer.log_level, 1.0)  # nats, whatever the question's units
-            and _close(self.offer.to_json(), offer.to_json(), offer.span)
+            and all(
+                # A level or a price has no units, whatever the question's are.
+                _close(getattr(self.offer, name), getattr(offer, name), offer.span if name in _IN_UNITS else 1.0)
+                for name in _OFFER_FIELDS
+            )
             and type(self.event) is type(event)
             and _close(astuple(self.event), astuple(event), 1.0)
             and _close(astuple(self.published), astuple(published), offer.span)
         )
+
+
+_IN_UNITS = frozenset({"low", "high", "guess", "slack", "cell", "inside", "within"})
+_OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 
 
 def _close(told: Any, replayed: Any, span: float) -> bool:

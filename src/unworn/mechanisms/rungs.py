@@ -17,6 +17,8 @@ class Rungs:
     >>> loss = Rungs(0.0, 2.0, step=0.25, higher=False)
     >>> loss.of(1.5), loss.of(1.51), loss.cell(1)
     (1, 0, (1.0000000000000002, 1.5))
+    >>> Rungs(0.0, 1.0, step=0.05, higher=True).of(0.85)
+    17
     """
 
     low: float
@@ -33,8 +35,10 @@ class Rungs:
         """The score at which a rung is reached; past the last one, the best end of the range."""
         if rung >= self.count:
             return self.high if self.higher else self.low
-        up = max(rung, 0) * self.step * (self.high - self.low)
-        return min(self.low + up, self.high) if self.higher else max(self.high - up, self.low)
+        # Where the steps fill the range, 17 of 20 are 0.85 to the last bit; 17 times 0.05 is a hair more.
+        parts = self.count if abs(self.count * self.step - 1) < 1e-9 else 1 / self.step
+        share = (max(rung, 0) if self.higher else max(parts - max(rung, 0), 0)) / parts
+        return self.low + share * (self.high - self.low)
 
     def of(self, score: float) -> int:
         """The rung that a score has reached: decided by the edges themselves, so that it agrees with its cell."""

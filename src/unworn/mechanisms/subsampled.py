@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 from unworn.errors import Unaskable
 from unworn.events import Noised
 from unworn.mechanisms.base import Offer, State
-from unworn.mechanisms.noisy import Noisy, check_goal, minimum, price
+from unworn.mechanisms.noisy import Noisy, check_goal, minimum, number, price
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
@@ -50,8 +50,12 @@ class Subsampled(Noisy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.drawn, bool) or self.drawn != int(self.drawn) or self.drawn < 1:
+        drawn = number("drawn", self.drawn)
+        if not 1 <= drawn < math.inf or drawn != int(drawn):
             raise ValueError(f"drawn is a whole number of rows of at least 1, not {self.drawn!r}")
+        if not isinstance(self.replace, bool):
+            raise ValueError(f"replace is True or False, not {self.replace!r}")
+        object.__setattr__(self, "drawn", int(drawn))
 
     def noised(self, rows: int) -> Noised:
         return Noised("laplace", self.drawn * (self.scale or 0.0), self.drawn, self.replace)
@@ -69,9 +73,16 @@ class Subsampled(Noisy):
         return self.drawn
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        self._check_drawn(rows)
+        return super().begin(rows, confidence, asks)
+
+    def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
+        self._check_drawn(rows)
+        return super().settled(rows, confidence, asks)
+
+    def _check_drawn(self, rows: int) -> None:
         if self.drawn > rows:
             raise ValueError(f"drawn is a number of rows from 1 to the holdout's {rows}, not {self.drawn}")
-        return super().begin(rows, confidence, asks)
 
     def check(self, facts: Facts) -> None:
         if facts.kind == "statistic":

@@ -196,6 +196,7 @@ class Transcript:
             before = self._states[index - 1 - position]
             if position == 0:
                 told.extend(self.records[len(told) : index - 1])  # a batch is guessed from what was told before it
+            self._check_facts(index, record)
             self._check_guess(index, record, told)
             offer = self._offer(before, record.facts, record.guess, record.parent, position)
             event, published = self.mechanism.event(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
@@ -204,14 +205,26 @@ class Transcript:
                     f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index
                 )
 
+    def _check_facts(self, index: int, record: Record) -> None:
+        """What was offered must be about the question that is recorded: its range, its kind, its sensitivity."""
+        question, told = record.question, record.facts
+        try:
+            if question.get("ask") in ("share", "mean"):
+                facts = parse(question).facts(self.terms.schema, self.terms.rows)
+                same = (facts.kind, facts.low, facts.high) == (told.kind, told.low, told.high)
+            else:  # what else they are about, code and predictions, is not in the ledger
+                same = "range" not in question or list(question["range"]) == [told.low, told.high]
+            same = same and told.sensitivity == question.get("sensitivity")
+        except (Refused, KeyError, TypeError, ValueError, AttributeError) as why:
+            raise Tampered(f"entry {index} holds no question that these terms could be asked", index=index) from why
+        if not same:
+            raise Tampered(f"entry {index} was priced for another question than it records", index=index)
+
     def _check_guess(self, index: int, record: Record, told: Sequence[Record]) -> None:
-        """Where the mechanism guesses itself, the recorded guess must be the one it made of what was ``told`` before."""
+        """Where the mechanism guesses itself, the recorded guess must be the one it made of what was ``told``."""
         if type(self.mechanism).own_guess is Mechanism.own_guess:
             return
-        try:
-            guess = self.mechanism.own_guess(parse(record.question), record.facts, told)
-        except Refused as why:
-            raise Tampered(f"entry {index} holds a question that could not be guessed: {why}", index=index) from why
+        guess = self.mechanism.own_guess(parse(record.question), record.facts, told)
         if guess != record.guess:
             raise Tampered(
                 f"entry {index} holds the guess {record.guess}, and the answers before it make it {guess}", index=index

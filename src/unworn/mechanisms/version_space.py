@@ -52,7 +52,7 @@ class VersionSpace:
         return cls(np.vstack([histograms, left]), size)
 
     def __len__(self) -> int:
-        return self.histograms.shape[1]
+        return int(self.histograms.shape[1])
 
     def sums(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """For every data set the sum of a question's values (from :func:`on_grid`) over its points."""
@@ -85,6 +85,24 @@ def data_sets(points: int, size: int) -> int:
     (45451, True)
     """
     return math.comb(size + points - 1, points - 1)
+
+
+def fits(points: int, size: int) -> bool:
+    """Whether they can be listed; told at once, where to count them would take long.
+
+    >>> fits(4, 226), fits(4, 227), fits(10**6, 10**6)
+    (True, False, False)
+    """
+    return log_data_sets(points, size) <= math.log(LARGEST) + 1.0 and data_sets(points, size) <= LARGEST
+
+
+def log_data_sets(points: int, size: int) -> float:
+    """ln of how many there are, nearly.
+
+    >>> round(log_data_sets(3, 300), 6) == round(math.log(45451), 6)
+    True
+    """
+    return math.lgamma(size + points) - math.lgamma(size + 1) - math.lgamma(points)
 
 
 def most_wrong(points: int, size: int) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unworn.bounds import splitting_width
-from unworn.bounds.transfer import registry
 from unworn.plan.pricing import KINDS, certificate, most_asks, noise_width, option, price, right
 from unworn.plan.result import Option, half
 
@@ -72,6 +71,8 @@ def _asks(option: Option, rows: int, asks: int, within: float, beta: float) -> i
 
 def _comparisons(rows: int, asks: int, beta: float) -> list[Option]:
     """The registry's theorems on which no mechanism rests, under the name of the mechanism they are about."""
+    from unworn.bounds.transfer import registry
+
     noises = {mark.partition(" ")[2]: name for name in KINDS if (mark := certificate(name))}
     found = []
     for name in registry.THEOREMS:

@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 from math import log
 
 from unworn.bounds import best_rounding, code_length, offset_nats, splitting_exact
-from unworn.bounds.transfer import registry
 from unworn.mechanisms import (
     BoundedNoise,
     Gaussian,
@@ -114,6 +113,8 @@ def certificate(mechanism: str) -> str | None:
 @lru_cache(maxsize=4096)
 def asks_within(theorem: str, rows: int, width: float, beta: float, close: float = _CLOSE) -> int | None:
     """The same for a theorem by its name in the registry."""
+    from unworn.bounds.transfer import registry
+
     # Far above what can be priced the search would take minutes, or leave 64-bit numbers: look at the end first.
     end = _MOST_COMPOSED if "bounded" in theorem else MOST
     noisy = not theorem.startswith(("splitting", "rounding"))
@@ -127,6 +128,8 @@ def asks_within(theorem: str, rows: int, width: float, beta: float, close: float
 
 def noise_width(theorem: str, rows: int, asks: int, beta: float) -> float | None:
     """The half-width of a theorem of the registry at its best noise; none where the accountant cannot follow."""
+    from unworn.bounds.transfer import registry
+
     if "bounded" in theorem and asks > _MOST_COMPOSED:
         return None
     try:

@@ -16,6 +16,9 @@ from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Frame, Raised, guarded
 from unworn.queries.schema import Schema
 
+_FINEST = 2.0**40
+"""How many sensitivities a range may be long."""
+
 
 @dataclass(frozen=True, eq=False)
 class Statistic(Query):
@@ -62,8 +65,8 @@ class Statistic(Query):
     def value(self, columns: Columns) -> float:
         """The number cut to the range. Code that fails, or returns NaN or no number, counts as the low end.
 
-        So it always has a value, and noise covers a failure like any other value. Only an interrupt passes, as
-        :class:`Raised`, for whoever charges the ask to go on with.
+        So it always has a value, and noise covers a failure like any other value. Even an interrupt: if it got out,
+        code that raises one for certain rows would tell of them for nothing.
         """
 
         def run() -> float | None:
@@ -73,10 +76,8 @@ class Statistic(Query):
 
         try:
             return guarded(run)
-        except Raised as failure:
-            if failure.interrupted:
-                raise
-        return self.low
+        except Raised:
+            return self.low
 
 
 def statistic(
@@ -132,6 +133,12 @@ def statistic(
         raise Unaskable(
             f"sensitivity={most:g} must be above 0 and at most the length {high - low:g} of the range, "
             "which no change can exceed",
+            sensitivity=most,
+        )
+    if max(abs(low), abs(high), high - low) > _FINEST * most:
+        raise Unaskable(
+            f"sensitivity={most:g} is too small for the range ({low:g}, {high:g}): numbers so close cannot be "
+            "told apart; shorten the range, or declare a larger sensitivity",
             sensitivity=most,
         )
     return Statistic(fn, low, high, most, name)

@@ -1,0 +1,165 @@
+"""The auditor on mechanisms whose privacy is known in closed form, and on bad input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unworn.audit import Claim, Outcome, Pair, Target, audit
+from unworn.audit.features import codes, key_of
+from unworn.audit.search import proposals
+from unworn.bounds.privacy import Homogeneous
+
+
+def gaussian(sd: float) -> Any:
+    return lambda count, trials, rng: count + rng.normal(0.0, sd, (trials, np.size(count)))
+
+
+def laplace(scale: float) -> Any:
+    return lambda counts, trials, rng: np.asarray(counts) + rng.laplace(0.0, scale, (trials, np.size(counts)))
+
+
+def target(run: Any, claim: Claim, pairs: list[Pair] | None = None) -> Target:
+    return Target("noise", claim, pairs or [Pair([0.0], [1.0])], run)
+
+
+def test_the_bound_comes_near_the_truth() -> None:
+    """One answer each: the truth is mu = 1 and epsilon = 1. An audit errs with probability 1e-6."""
+    normal = audit(target(gaussian(1.0), Claim.gaussian(1.0)), trials=400_000)
+    assert 0.97 < normal.lower_bound <= 1.0
+    assert not normal.refuted
+    double = audit(target(laplace(1.0), Claim.pure(1.0)), trials=400_000)
+    assert 0.95 < double.lower_bound <= 1.0
+    assert not double.refuted
+
+
+@pytest.mark.parametrize(
+    ("run", "claim"),
+    [
+        (gaussian(0.8), Claim.gaussian(1.0)),
+        (laplace(0.8), Claim.pure(1.0)),
+        (laplace(0.5), Claim.approximate(1.0, 0.01)),
+        (gaussian(0.0), Claim.gaussian(5.0)),
+    ],
+)
+def test_too_little_noise_is_refuted(run: Any, claim: Claim) -> None:
+    assert audit(target(run, claim), trials=200_000).refuted
+
+
+def test_composition_is_seen() -> None:
+    """Three answers with the noise of one: sums, differences and learned odds all show it."""
+    for second in ([1.0, 1.0, 1.0], [1.0, -1.0, 1.0]):
+        pairs = [Pair([0.0, 0.0, 0.0], second)]
+        assert not audit(target(gaussian(1.0), Claim.gaussian(3**0.5), pairs), trials=100_000).refuted
+        assert audit(target(gaussian(1.0), Claim.gaussian(1.3), pairs), trials=100_000).refuted
+
+
+def test_a_whole_profile_is_refuted_where_its_end_is_not() -> None:
+    """Eight answers of epsilon = 1/2: 4 in all is true. As if only 4 were composed, 2, it is refuted long before."""
+    pairs = [Pair([0.0] * 8, [1.0] * 8)]
+    assert not audit(target(laplace(2.0), Claim(Homogeneous(0.5, 0.0, 8)), pairs), trials=200_000).refuted
+    report = audit(target(laplace(2.0), Claim(Homogeneous(0.5, 0.0, 4)), pairs), trials=200_000)
+    assert report.refuted
+
+
+def test_a_reused_draw_is_found_by_differences() -> None:
+    def reused(counts: Any, trials: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(counts) + rng.integers(-50, 51, (trials, 1))
+
+    report = audit(target(reused, Claim.pure(4.0), [Pair([0, 0], [0, 1])]), trials=4_000)
+    assert report.refuted
+    assert report.lower_bound > 4
+
+
+def test_either_direction_and_any_pair() -> None:
+    silent = Pair([0.0], [0.0], "the same")
+    told = audit(target(laplace(0.5), Claim.pure(1.0), [silent, Pair([1.0], [0.0], "one row")]), trials=100_000)
+    assert told.refuted
+    assert told.best.pair == "one row"
+
+
+def test_what_never_differs_gives_nothing() -> None:
+    report = audit(target(laplace(1.0), Claim.pure(1.0), [Pair([0.0], [0.0])]), trials=2_000)
+    assert report.lower_bound < 0.3
+    assert not report.refuted
+    constant = Target("constant", Claim.pure(0.1), [Pair(0, 1)], lambda given, trials, rng: np.zeros(trials))
+    assert audit(constant, trials=1_000).lower_bound == 0.0
+
+
+def test_the_same_seed_the_same_report() -> None:
+    made = target(laplace(1.0), Claim.pure(1.0))
+    assert audit(made, trials=1_000, seed=4) == audit(made, trials=1_000, seed=4)
+    assert audit(made, trials=1_000, seed=4) != audit(made, trials=1_000, seed=5)
+
+
+def test_the_report() -> None:
+    ticks: list[tuple[int, int]] = []
+    report = audit(target(laplace(0.2), Claim.pure(1.0)), trials=20_000, progress=lambda *told: ticks.append(told))
+    told = json.loads(json.dumps(report.to_json()))
+    assert {"name", "claimed", "lower_bound", "confidence", "refuted"} <= told.keys()
+    assert (told["name"], told["claimed"], told["refuted"], told["unit"]) == ("noise", 1.0, True, "epsilon")
+    assert told["lower_bound"] == report.lower_bound > 1
+    assert "REFUTED" in str(report)
+    assert "refuted" in report._repr_html_()
+    assert ticks[-1][0] == ticks[-1][1] == 40_000
+    assert [done for done, _ in ticks] == sorted(done for done, _ in ticks)
+    with pytest.raises(FrozenInstanceError):
+        report.refuted = False  # type: ignore[misc]
+
+
+def test_the_chart() -> None:
+    pytest.importorskip("altair")
+    for sd in (0.2, 2.0):
+        chart = audit(target(gaussian(sd), Claim.gaussian(1.0)), trials=2_000).chart().to_dict()
+        assert "what the claim allows" in json.dumps(chart)
+        assert ("is not refuted" in json.dumps(chart)) is (sd == 2.0)
+
+
+@pytest.mark.parametrize("trials", [0, 50, 1.5, float("nan")])
+def test_too_few_trials(trials: Any) -> None:
+    with pytest.raises(ValueError, match="trials"):
+        audit(target(laplace(1.0), Claim.pure(1.0)), trials=trials)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, float("nan"), 2.0])
+def test_impossible_confidence(confidence: float) -> None:
+    with pytest.raises(ValueError, match="confidence"):
+        audit(target(laplace(1.0), Claim.pure(1.0)), trials=200, confidence=confidence)
+
+
+def test_a_target_that_cannot_be_run() -> None:
+    with pytest.raises(ValueError, match="at least one Pair"):
+        Target("none", Claim.pure(1.0), [], laplace(1.0))
+    for outputs in (np.zeros(3), np.zeros((2, 2, 2)), np.array(["a"] * 100)):
+        with pytest.raises(ValueError, match="must return 100 rows"):
+            Target("bad", Claim.pure(1.0), [Pair(0, 1)], lambda *_: outputs).outputs(0, 100, np.random.default_rng(0))  # noqa: B023
+
+
+def test_every_proposal_holds_as_often_as_it_says() -> None:
+    """The counts a search reports are those of its outcomes, for symbols and numbers, words and silence."""
+    rng = np.random.default_rng(7)
+    symbols = rng.integers(0, 3, (4_000, 3))
+    numbers = np.where(rng.random((4_000, 2)) < 0.2, np.nan, rng.normal(size=(4_000, 2)))
+    words = np.where(rng.random((4_000, 1)) < 0.3, np.inf, rng.integers(0, 40, (4_000, 1)))
+    both = np.column_stack([symbols, numbers, words])
+    one, two = both[:2_000], both[2_000:]
+    hint = Outcome("first is 0", lambda outputs: outputs[:, 0] == 0)
+    counted, told = proposals(Pair(0, 1, hints=(hint,)), one, two)
+    assert counted == 1_000
+    assert told[0].outcome is hint
+    assert len({found.outcome.label.split(" ")[0] for found in told}) > 5
+    for found in told:
+        assert found.first == int(found.outcome.holds(one[1::2]).sum()), found.outcome.label
+        assert found.second == int(found.outcome.holds(two[1::2]).sum()), found.outcome.label
+
+
+def test_codes_tell_outputs_apart() -> None:
+    outputs = np.array([[0.0, np.nan], [-0.0, np.nan], [1.0, np.nan], [0.0, 0.0], [0.0, np.inf]])
+    first, last = list(codes(outputs))
+    assert first[0] == first[1] == first[3] != first[2]
+    assert len(set(last.tolist())) == 4
+    assert key_of(np.array([np.inf, np.inf, -np.inf, np.nan, 2.0])) == "below² above – 2"

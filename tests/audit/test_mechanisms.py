@@ -1,0 +1,253 @@
+"""Every private mechanism passes its audit, and versions of it with one mistake do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unworn.mechanisms
+from unworn.audit import Claim, Counted, audit, catalogue, find, mechanism_target, neighbours
+from unworn.audit.catalogue import COVERED, PLANS, Plan
+from unworn.audit.counted import Asked
+from unworn.audit.mechanism import claim_of, kebab
+from unworn.errors import Unaskable, UnwornError
+from unworn.mechanisms import (
+    BoundedNoise,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Offer,
+    OneSample,
+    PrivateGuessAndCheck,
+    Reply,
+    Rounding,
+    SparseVector,
+    State,
+    Subsampled,
+)
+from unworn.mechanisms.threshold import BELOW
+from unworn.noise import Stream
+from unworn.queries.query import Query
+from unworn.queries.rows import Rows
+
+NAMED = {plan.called: plan for plan in PLANS}
+
+
+def test_every_private_mechanism_is_audited() -> None:
+    """Those that pay in nats describe the rows, and claim no privacy."""
+    private = {name for name, kind in unworn.mechanisms._BY_NAME.items() if kind.currency not in ("nats", "parts")}
+    open_ = {"Naive", "SampleSplitting"}
+    assert {type(plan.mechanism).__name__ for plan in PLANS} == private - open_
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_none_is_refuted(name: str) -> None:
+    """Few trials, for a change that breaks one altogether; false alarm 1e-6 over all seeds."""
+    report = audit(find(name), trials=1_000, seed=11)
+    assert not report.refuted
+    assert not report.broken
+
+
+@pytest.mark.theory
+@pytest.mark.parametrize("name", NAMED)
+def test_none_is_refuted_in_fifty_audits(name: str) -> None:
+    """Each audit errs with probability 1e-6 at most: false alarm below 5e-5 over all seeds."""
+    target = find(name)
+    assert not any(audit(target, trials=1_000, seed=seed).refuted for seed in range(50))
+
+
+@pytest.mark.theory
+@pytest.mark.parametrize("name", NAMED)
+def test_audits_see_something(name: str) -> None:
+    """At full strength each finds an outcome that tells the inputs apart: it would notice if less was hidden."""
+    report = audit(find(name))
+    assert 0.1 * report.claimed.value < report.lower_bound <= report.claimed.value
+
+
+# ---------------------------------------------------------------------------- mistakes, planted one at a time
+
+
+@dataclass(frozen=True)
+class HalfTheNoise(Laplace):
+    """Claims twice the noise it draws."""
+
+    def draw(self, rows: int, noise: Stream) -> int:
+        return replace(Laplace(self.scale), scale=(self.scale or 1.0) / 2).draw(rows, noise)
+
+
+@dataclass(frozen=True)
+class Silent(Gaussian):
+    """Forgets its noise."""
+
+    def draw(self, rows: int, noise: Stream) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class Reused(BoundedNoise):
+    """Draws its noise once for the holdout, and adds it to every answer."""
+
+    def draw(self, rows: int, noise: Stream) -> int:
+        return super().draw(rows, noise.beside("once"))
+
+
+@dataclass(frozen=True)
+class Unflipped(OneSample):
+    """Forgets to turn the bit over."""
+
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        assert noise is not None
+        symbol = rows.drawn(query, 1, noise)
+        return Reply(symbol, self.event(offer, symbol))
+
+
+@dataclass(frozen=True)
+class NotDrawn(Subsampled):
+    """Takes the first rows instead of fresh ones, and still counts on amplification."""
+
+    def count(self, offer: Offer, query: Query, rows: Rows, noise: Stream) -> int:
+        return min(rows.rounded([query], [noise])[0], self.drawn)
+
+
+class _Unhidden(Stream):
+    """The secret threshold's stream is a constant: the same noise for whoever asks."""
+
+    def __init__(self, inner: Stream) -> None:
+        super().__init__(bytes(32))
+        self._inner = inner
+
+    def words(self, count: int) -> Any:
+        return self._inner.words(count)
+
+    def beside(self, *context: bytes | str | int) -> Stream:
+        return Stream(bytes(32), *context)
+
+
+@dataclass(frozen=True)
+class KnownThreshold(SparseVector):
+    """Has no noise on the threshold that nobody knows: it is the same in every holdout."""
+
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        assert noise is not None
+        return super().answer(state, offer, query, rows, _Unhidden(noise))
+
+
+@dataclass(frozen=True)
+class Endless(SparseVector):
+    """Never stops, and so never stops telling."""
+
+    @property
+    def limit(self) -> int:
+        return 1_000
+
+
+@dataclass(frozen=True)
+class TellsTheCount(PrivateGuessAndCheck):
+    """Releases the count of a wrong guess as it is."""
+
+    def told(self, offer: Offer, count: int, noise: Stream) -> Any:
+        return count
+
+
+def planted(mechanism: Mechanism, of: str, **options: Any) -> Any:
+    """As the plan has it, with another mechanism and the claim of the right one."""
+    plan = NAMED[of]
+    return replace(plan, mechanism=mechanism, name=None, **options).target()
+
+
+PLANTED = {
+    "half the noise": planted(HalfTheNoise(0.1), "laplace"),
+    "no noise": planted(Silent(0.1), "gaussian"),
+    "one draw for all answers": planted(Reused(0.3), "bounded-noise"),
+    "a bit as it is": planted(Unflipped(0.1), "one-sample"),
+    "rows that are not drawn": planted(NotDrawn(0.25, drawn=2), "subsampled"),
+    "a count as it is": planted(TellsTheCount(0.1, 2.0, tops=1), "private-guess-and-check"),
+    "a threshold that is known": planted(
+        KnownThreshold(0.6, 3.0), "sparse-vector", asks=8, changes=[((0,) * 8, (1,) * 8)], others=4
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", PLANTED)
+def test_a_planted_mistake_is_refuted(mistake: str) -> None:
+    report = audit(PLANTED[mistake], trials=8_000)
+    assert report.refuted, report
+
+
+def test_a_run_that_does_not_end_is_refuted() -> None:
+    """Its claim is that of one value above; it tells of many."""
+    pair = ((0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4)
+    claim = claim_of(SparseVector(0.6, 3.0), 20, 8)
+    made = mechanism_target(Endless(0.6, 3.0), 20, 8, others=12, changes=[pair], claimed=claim)
+    assert audit(made, trials=8_000).refuted
+
+
+# ---------------------------------------------------------------------------- how mechanisms are run
+
+
+def test_tables_are_neighbours() -> None:
+    for name, plan in NAMED.items():
+        for pair in plan.target().pairs:
+            assert pair.first.differs(pair.second) == 1, name
+            assert pair.first.size == plan.rows
+
+
+def test_a_table_of_counts() -> None:
+    first, second = neighbours(6, [0, 5, 3], [0, 1, 0], [1, 0, 0])
+    questions = [Asked(place) for place in range(3)]
+    assert first.counts(questions).tolist() == first.rounded(questions, []) == first.statistics(questions) == [0, 6, 3]
+    assert second.counts(questions).tolist() == [1, 5, 3]
+    assert second.means(questions).tolist() == [1 / 6, 5 / 6, 0.5]
+    assert (second.statistic(questions[2]), second.asks) == (3.0, 3)
+    draws = [second.drawn(questions[1], 3, Stream(bytes(32), "rows", place)) for place in range(300)]
+    assert set(draws) == {2, 3}
+    assert np.mean(draws) == pytest.approx(2.5, abs=0.2)  # six standard errors of .5/sqrt(300)
+    for table in ([[0, 2]], [], [[0.5]]):
+        with pytest.raises(ValueError, match="only 0 and 1"):
+            Counted(table)
+    with pytest.raises(ValueError, match="other rows"):
+        neighbours(4, 4, [0], [1])
+    with pytest.raises(Unaskable):
+        first.differences(questions)
+    with pytest.raises(Unaskable):
+        first.counts(questions, part=(0, 2))
+
+
+def test_claims_are_those_of_the_certificates() -> None:
+    assert str(claim_of(Gaussian(0.05), 20, 4)) == "μ = 2"
+    assert str(claim_of(SparseVector(0.5, 0.5, tops=3), 20, 9)) == "ε = 1.5"
+    with pytest.raises(ValueError, match="claims no privacy"):
+        claim_of(Rounding(12), 20, 4)
+
+
+def test_a_mechanism_that_states_its_own_profile() -> None:
+    @dataclass(frozen=True)
+    class Stated(Laplace):
+        def profile(self, rows: int, asks: int) -> Any:
+            return Claim.pure(asks * 0.125).profile
+
+    assert claim_of(Stated(0.1), 20, 2).value == 0.25
+    assert audit(mechanism_target(Stated(0.1), 20, 2)).refuted  # its noise is worth 1.0
+
+
+def test_words_and_silence_among_symbols() -> None:
+    target = Plan(SparseVector(0.6, 3.0), rows=20, asks=3, others=12).target()
+    outputs = target.outputs(target.pairs[0].first, 400, np.random.default_rng(1))
+    assert outputs.shape == (400, 3)
+    below, above, silent = outputs == np.inf, outputs == -np.inf, np.isnan(outputs)
+    assert (below | above | silent).all()
+    assert (above.sum(axis=1) <= 1).all()
+    assert (silent[:, 1:] == (above | silent)[:, :-1]).all()
+    assert BELOW == "below"
+
+
+def test_names() -> None:
+    known = catalogue()
+    assert {"bounded-noise", "gaussian", "laplace", "subsampled", "one-sample", "lyu-1"} <= known.keys()
+    assert all(find(name).name == name for name in known)
+    assert len({kebab(type(plan.mechanism).__name__) for plan in COVERED}) == len(COVERED)
+    with pytest.raises(UnwornError, match="There are: bounded-noise"):
+        find("nothing")
