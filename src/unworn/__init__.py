@@ -19,6 +19,7 @@ from unworn.queries import (
     mean,
     mse,
     share,
+    statistic,
     top_k,
 )
 from unworn.verdict import Verdict
@@ -49,5 +50,6 @@ __all__ = [
     "mse",
     "plan",
     "share",
+    "statistic",
     "top_k",
 ]

@@ -149,7 +149,7 @@ class Certificate:
         verify([self.first])
         verify([self.entry], public=self.terms.public, after=_before(self.first, self.entry))
         offer, symbol, mechanism = self.record.offer, self.record.symbol, self.terms.mechanism
-        with _replaying():
+        with replaying():
             mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
             follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
         if not follows:
@@ -179,14 +179,14 @@ class Certificate:
 
 def replay(entries: Sequence[Entry]) -> Transcript:
     """Fold a chain and check that every answer was priced by what came before it."""
-    with _replaying():
+    with replaying():
         transcript = Transcript.of(entries)
         transcript.check()
     return transcript
 
 
 @contextmanager
-def _replaying() -> Iterator[None]:
+def replaying() -> Iterator[None]:
     """What cannot even be computed again was not made by this mechanism: numbers of the wrong type or size."""
     try:
         yield

@@ -48,7 +48,7 @@ def above(cut: float) -> Any:
 def test_all_nodes_weigh_at_most_one(planned: int | None, runs_code: bool) -> None:
     mechanism = AboveThreshold(0.5, tops=None)
     facts = Facts("binary", 0.0, 1.0, zero_one=True, runs_code=runs_code)
-    words = [BELOW, TOP, RAISED] if runs_code else [BELOW, TOP]
+    words: list[Any] = [BELOW, TOP, RAISED] if runs_code else [BELOW, TOP]
     total = weight(mechanism, mechanism.begin(50, 0.95, planned), facts, lambda offer: words, 7)
     assert 0.3 < total <= 1.0
 
@@ -249,7 +249,7 @@ def test_a_card_alone_with_its_ledger_and_forged(tmp_path: Path) -> None:
             Certificate.load(card).verify()
     for symbol in (2, -1, True, 0.0, "yes", [0]):
         with pytest.raises(ValueError, match="words here are 0 to 1"):
-            holdout.mechanism.event(answer.certificate.record.offer, symbol)  # type: ignore[arg-type]
+            holdout.mechanism.event(answer.certificate.record.offer, symbol)
     assert from_json(json.loads(json.dumps(holdout.mechanism.to_json()))) == holdout.mechanism
 
 

@@ -17,6 +17,7 @@ from unworn.bounds.numerics import Floats, check_probability, check_whole, speci
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 _GONE = -45.0  # a tail of e^-45 of what it was at the start adds nothing to sixteen digits
+_NARROWEST, _WIDEST = 1e-6, 2.0**52
 _SUMMED = 2000.0  # above this scale a sum over whole numbers is an integral to five digits, and would be slow
 
 
@@ -121,9 +122,9 @@ def largest_deviation(rows: int, drawn: int, scale: float, k: int, beta: float, 
 
     A single draw of l out of n rows strays from their share by more than x, to one side, with probability at most
     exp(-2 l x^2 / r): Hoeffding (1963) with r = 1 for draws with replacement; Serfling (1974) with r = 1 - (l-1)/n,
-    and for l > n/2 Bardenet and Maillard (2015) with r = (1 - l/n)(1 + 1/l), without. The noise is below that of the
-    continuous Laplace plus half a row. Both are independent, so their tails are convolved (in closed form) rather than
-    added; two sides, then k answers.
+    and for l > n/2 Bardenet and Maillard (2015) with r = (1 - l/n)(1 + 1/l), without. The noise is at most a continuous
+    Laplace value plus c rows, c a little above 1/2, in law (:func:`_rounded_up`). Both are independent, so their tails
+    are convolved (in closed form) rather than added; two sides, then k answers.
 
     >>> round(largest_deviation(10**6, 10_000, 50.0, 100, 0.05), 4)   # the draw alone: 0.0216; the noise alone: 0.0429
     0.0504
@@ -146,7 +147,22 @@ def largest_deviation(rows: int, drawn: int, scale: float, k: int, beta: float, 
     def log_tail(x: Floats) -> Floats:
         return _log_any(math.log(2.0) + _log_one_side(x, spread, root), k)
 
-    return cvar(log_tail, beta) + 0.5 / drawn
+    return cvar(log_tail, beta) + _rounded_up(scale) / drawn
+
+
+def _rounded_up(scale: float) -> float:
+    """The least c for which discrete Laplace noise m is stochastically below Y + c, Y continuous of the same scale.
+
+    With q = e^(-1/scale), P(m >= j) = q^j/(1+q) for j >= 1 and 1 - q^(1-j)/(1+q) for j <= 0, while P(Y >= y) is
+    e^(-y/scale)/2 for y >= 0 and 1 - e^(y/scale)/2 below. For j <= 0, P(m >= j) <= P(Y >= j - c) says
+    q^c/2 <= q/(1+q), that is c >= 1 - scale ln(2/(1+q)); and that is at least 1/2, as 1 + q >= 2 sqrt(q). For j >= 1
+    it says q^c <= (1+q)/2, that is c >= scale ln(2/(1+q)), which is at most 1/2. (Half a row does for |m| and |Y|, but
+    not for m and Y.) As m <= Y + c in law, so is H + m <= H + Y + c for every H that is independent of both.
+
+    >>> round(_rounded_up(50.0), 6), round(_rounded_up(0.01), 4)   # about 1/2 + 1/(8 scale), and at most 1
+    (0.5025, 0.9931)
+    """
+    return 1.0 + scale * math.log1p(0.5 * math.expm1(-1.0 / scale))
 
 
 def _log_one_side(x: Floats, spread: float, root: float) -> Floats:
@@ -168,5 +184,8 @@ def _log_one_side(x: Floats, spread: float, root: float) -> Floats:
 
 
 def _check_scale(scale: float) -> None:
-    if not 0 < scale < math.inf:
-        raise ValueError(f"the scale of the noise must be finite and above 0, not {scale!r}")
+    if not _NARROWEST <= scale <= _WIDEST:
+        raise ValueError(
+            f"the scale of the noise must lie in [1e-6, 2**52], in rows, not {scale!r}: narrower noise is always 0, "
+            "wider noise does not fit into 64-bit integers"
+        )

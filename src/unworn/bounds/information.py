@@ -39,7 +39,7 @@ def pure_bits(epsilon: float, n: float) -> float:
     """
     _check_epsilon(epsilon)
     check_rows(n)
-    return epsilon * n / LN2
+    return _finite(epsilon * n / LN2, epsilon, n)
 
 
 def product_bits(epsilon: float, n: float, slack: float) -> float:
@@ -54,7 +54,8 @@ def product_bits(epsilon: float, n: float, slack: float) -> float:
     _check_epsilon(epsilon)
     check_rows(n)
     check_probability("slack", slack)
-    return (epsilon**2 * n / 2 + epsilon * math.sqrt(n * (LN2 - math.log(slack)) / 2)) / LN2
+    bits = (epsilon * epsilon * n / 2 + epsilon * math.sqrt(n * (LN2 - math.log(slack)) / 2)) / LN2
+    return _finite(bits, epsilon, n)
 
 
 def sharp_product_bits(epsilon: float, n: float, slack: float) -> float:
@@ -69,8 +70,8 @@ def sharp_product_bits(epsilon: float, n: float, slack: float) -> float:
     _check_epsilon(epsilon)
     check_rows(n)
     check_probability("slack", slack)
-    quarter = n * epsilon**2 / 4
-    return (quarter + math.sqrt(quarter * (quarter - 2 * math.log(slack)))) / LN2
+    quarter = n * (epsilon * epsilon) / 4
+    return _finite((quarter + math.sqrt(quarter * (quarter - 2 * math.log(slack)))) / LN2, epsilon, n)
 
 
 def outputs_bits(outputs: int, slack: float) -> float:
@@ -83,7 +84,7 @@ def outputs_bits(outputs: int, slack: float) -> float:
     >>> round(outputs_bits(1024, 0.01), 4)
     16.6439
     """
-    if not (isinstance(outputs, int) and outputs >= 1):
+    if isinstance(outputs, bool) or not (isinstance(outputs, int) and outputs >= 1):
         raise ValueError(f"outputs must be a whole number from 1, not {outputs!r}")
     check_probability("slack", slack)
     return math.log2(outputs) - math.log2(slack)
@@ -168,6 +169,14 @@ def log_compressed_level(level: float, bits: float) -> float:
 def _check_epsilon(epsilon: float) -> None:
     if not 0 <= epsilon < math.inf:
         raise ValueError(f"epsilon must be finite and at least 0, not {epsilon!r}")
+
+
+def _finite(bits: float, epsilon: float, n: float) -> float:
+    if not bits < math.inf:
+        raise ValueError(
+            f"epsilon = {epsilon!r} on {n!r} rows is more bits than a number holds: nothing was hidden. Use more noise"
+        )
+    return bits
 
 
 def _check_bits(bits: float, slack: float) -> None:

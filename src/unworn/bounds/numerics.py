@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 NUMBER = (int, float)
 LN2 = math.log(2.0)
+_TRUTHS = (bool, np.bool_)  # True counts as 1 in Python: where a number of rows is meant, that is a slip
 _EXACT_BELOW = 16  # from here on the Stirling series below is right to 2e-12, and quicker than big integers
 
 
@@ -32,14 +33,25 @@ def special() -> Any:
 
 
 def check_rows(n: float) -> None:
-    if not 1 <= n < math.inf:
+    if isinstance(n, _TRUTHS) or not 1 <= n < math.inf:
         raise ValueError(f"the number of rows must be finite and at least 1, not {n!r}")
 
 
 def check_whole(name: str, value: float, low: int, high: float = math.inf) -> None:
-    if not (low <= value <= high and value < math.inf and value == math.floor(value)):
+    truth = isinstance(value, _TRUTHS)
+    if truth or not (low <= value <= high and value < math.inf and value == math.floor(value)):
         upper = "" if high == math.inf else f" to {high:.0f}"
         raise ValueError(f"{name} must be a whole number from {low}{upper}, not {value!r}")
+
+
+def whole(name: str, value: float, low: int, high: float = math.inf) -> int:
+    """A whole number of any type (``np.int64(10)``, ``10.0``) as an int, checked like :func:`check_whole`.
+
+    >>> whole("the number of rows", np.float64(10.0), 1)
+    10
+    """
+    check_whole(name, value, low, high)
+    return int(value)
 
 
 def check_log_level(log_level: float) -> None:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from unworn.certificate import replaying
 from unworn.cli.output import BadInput
 from unworn.errors import Mismatch
 from unworn.holdout.meter import Meter
@@ -73,7 +74,8 @@ def read(store: Store, first: Entry) -> Transcript:
     """A holdout's ledger, checked for changes and folded."""
     entries = store.read(first.holdout)
     verify(entries, signatures="last")
-    return Transcript.of(entries)
+    with replaying():
+        return Transcript.of(entries)
 
 
 def meter(transcript: Transcript) -> dict[str, Any]:

@@ -125,6 +125,10 @@ def _print_card(certificate: Certificate, done: list[str], ledger: str | None) -
     else:
         interval = f"in [{number(published.low)}, {number(published.high)}]"
         say(f"  {number(published.value)}  {interval}  ({published.source})")
+    if "chance" in certificate.numbers:
+        say(
+            f"  promised: the chance of a yes is within ± {certificate.numbers['chance']:.3g} of the population's share"
+        )
     say(f"  answer {certificate.entry.index} of {terms.name!r} · {terms.size:,} {_unit(terms)}", nl=False)
     say(f" · {percent(terms.confidence)} for all answers together")
     say()

@@ -75,4 +75,4 @@ class Quote:
     def __str__(self) -> str:
         if self.repeat:
             return f"asked before: answer {self.index} comes back, free"
-        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {self.cost:.2f}"
+        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {self.cost:.3g}"

@@ -72,6 +72,9 @@ class OneSample(Mechanism):
         if facts.runs_code:
             raise Unaskable("OneSample reads one row, and runs no code on the others: ask with predictions in an array")
 
+    def no_tests(self) -> str:
+        return "OneSample answers with coins, and an exact test would show what they hide: count how many say yes"
+
     def after(self, state: State, event: Event) -> State:
         if event != Drew(self.flip or 0.0):
             raise TypeError(f"OneSample of this plan does not know the event {event!r}")

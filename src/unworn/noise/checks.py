@@ -31,7 +31,8 @@ def check_whole(name: str, value: int, low: int, high: float = math.inf, why: st
     >>> check_whole("size", 3.0, 0)
     3
     """
-    if not (low <= value <= high and value < math.inf and value == math.floor(value)):
+    truth = isinstance(value, bool | np.bool_)  # True counts as 1 in Python; a number of draws it is not
+    if truth or not (low <= value <= high and value < math.inf and value == math.floor(value)):
         upper = "" if high == math.inf else f" to {high:.0f}"
         raise ValueError(f"{name} must be a whole number from {low}{upper}{why}, not {value!r}")
     return int(value)

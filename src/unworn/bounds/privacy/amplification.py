@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unworn.bounds.numerics import check_between, check_nats, check_whole
-from unworn.bounds.privacy.losses import Atoms
+from unworn.bounds.privacy.losses import Atoms, mirrored
 from unworn.bounds.privacy.profiles import Profile
 
 
@@ -114,10 +114,7 @@ def amplified(atoms: Atoms, share: float) -> Atoms:
     unlikely = atoms.masses[above] * np.exp(-x)
     moved = np.log1p(share * np.expm1(np.minimum(x, 700.0)))
     likely = unlikely * np.exp(moved)
-    infinite = share * atoms.infinite
-    rest = max(0.0, 1.0 - infinite - float(likely.sum() + unlikely.sum()))
-    masses = np.concatenate([unlikely, [rest], likely])
-    return Atoms(np.concatenate([-moved, [0.0], moved]), masses / masses.sum() * (1.0 - infinite), infinite)
+    return mirrored(moved, likely, unlikely, share * atoms.infinite)
 
 
 def _diluted(epsilon: float, share: float) -> float:

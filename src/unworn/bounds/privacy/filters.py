@@ -16,6 +16,7 @@ from typing import Self
 from unworn.bounds.numerics import check_nats
 from unworn.bounds.privacy.profiles import GDP, Concentrated
 
+_LEAST = 1e-150  # of a mu: the square of a smaller one is no normal float, and that of its inverse overflows
 _TOLERANCE = 1.0 + 1e-12  # k equal shares of a budget must fit into it; the profile includes the tolerance
 
 
@@ -75,6 +76,8 @@ class GaussianFilter:
 
     def __post_init__(self) -> None:
         check_nats("the budget", self.budget)
+        if self.budget and not _LEAST <= self.budget <= 1.0 / _LEAST:
+            raise ValueError(f"the budget of mu must be 0 or lie in [1e-150, 1e150], not {self.budget!r}")
 
     @property
     def left(self) -> float:
@@ -92,11 +95,16 @@ class GaussianFilter:
     def admits(self, cost: float) -> bool:
         """Whether an answer of this cost may still be given; a cost that is no number, or negative, is refused."""
         check_nats("the cost", cost)
-        return self._squares.admits(cost * cost)
+        return self._squares.admits(_square(cost))
 
     def after(self, cost: float) -> Self:
         if not self.admits(cost):
             raise ValueError(
                 f"a cost of {cost:g} does not fit: {self.left:g} of {self.budget:g} is left. Add more noise, or stop"
             )
-        return replace(self, squares=self._squares.after(cost * cost))
+        return replace(self, squares=self._squares.after(_square(cost)))
+
+
+def _square(cost: float) -> float:
+    """The square of a cost; of a tiny one never 0, and of a huge one still a number (which no budget holds)."""
+    return min(max(cost, _LEAST), 1e154) ** 2 if cost > 0.0 else 0.0

@@ -6,21 +6,27 @@ What such a transform can get wrong is bounded and added to the mass at infinity
 
 * Splitting onto the lattice keeps both masses of every atom (:func:`unworn.bounds.privacy.losses.split`).
 * Sums beyond the window wrap round. At the low end that only raises losses; at the top Chernoff's bound of the
-  probability is added, with the splitting included: it multiplies E e^(tL) by at most 1 + t(t+1)(e^h - 1)^2 e^(th)/8.
+  probability is added, with the splitting included: it multiplies E e^(tL) by at most 1 + t(t+1)(e^h - 1)^2 e^(th)/8,
+  and E e^(-tL) too.
 * Rounding: see :func:`rounding`.
 
 The lattice must be finer than one answer's spread and the window wider than that of k, so one transform needs a
 length of about 1000 sqrt(k). For large k it is done twice: k = a c + r, the sum of a answers on a fine lattice, then c
-of these on a coarse one. Losses too large for the first window (bounded noise has a few, at its very edge) are
-taken out first: call them jumps. An answer that always shows a fresh body (a draw given that there is no jump) and,
-separately, the jump if there was one, tells at least as much; so k answers are dominated by k bodies and, independent
-of them, k tickets that name the jump or are blank. The tickets are put on the coarse lattice directly.
+of these on a coarse one. A sum of a that wrapped round at the low end would be missing from Chernoff's bound of the
+whole, so the first window holds both ends, and both are charged. (For a symmetric pair E e^(-tL) = E e^((t-1)L) is at
+most E e^(tL), and the low end needs no more room than the top; other pairs may have a heavy low end.)
+
+Losses too large for the first window (bounded noise has a few, at its very edge) are taken out first: call them jumps.
+An answer that always shows a fresh body (a draw given that there is no jump) and, separately, the jump if there was
+one, tells at least as much; so k answers are dominated by k bodies and, independent of them, k tickets that name the
+jump or are blank. The tickets are put on the coarse lattice directly.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,16 +127,18 @@ def _twice(atoms: Atoms, k: int, few: int, gone: float) -> Losses:
     tickets = Atoms(np.append(atoms.losses[~inner] + scale, 0.0), np.append(jumping, kept) / (kept + jumping.sum()))
 
     fine = spread / _FINE
-    window = _window(lambda t: few * np.maximum(_log_mean(body, t, fine), 0.0), middle, body.top, _WRAP / often)
+    ends = (body, Atoms(-body.losses, body.masses))
+    window = max(_window(partial(_log_mean_of_few, end, few, fine), middle, end.top, _WRAP / often) for end in ends)
     size = _size(window, fine)
     fine = window / (size // 2 - 2)
     one = _transform(body, fine, size)
-    lost = (often + 1) * (_WRAP / often + few * _above(body, fine, size) + rounding(few))
+    lost = (often + 1) * (2.0 * _WRAP / often + few * _above(body, fine, size) + rounding(few))
     parts = [(tickets, k)]
     for many, times in ((few, often), (rest, 1))[: 2 if rest else 1]:
         masses = _convolved([(one, many)], size)
         seen = masses > _NOTHING
-        lost += times * float(masses[~seen].sum())
+        # What raising to 0 added is taken from everywhere when the sum is made 1 again, below.
+        lost += times * (float(masses[~seen].sum()) + max(0.0, float(masses.sum()) - 1.0))
         points = fine * np.asarray(np.flatnonzero(seen) - size // 2, dtype=float)
         parts.append((Atoms(points, masses[seen] / masses[seen].sum()), times))
 
@@ -150,14 +158,23 @@ def _twice(atoms: Atoms, k: int, few: int, gone: float) -> Losses:
 
 def _stretch(t: Floats, step: float) -> Floats:
     """By what share splitting onto a lattice can raise E e^(tL): the chord of s^-t over [e^-h, 1] against the curve."""
-    return np.asarray(t * (t + 1.0) / 8.0 * math.expm1(step) ** 2 * np.exp(t * step))
+    with np.errstate(over="ignore"):  # infinite: of no use at this t, and another is taken
+        return np.asarray(t * (t + 1.0) / 8.0 * np.square(np.expm1(step)) * np.exp(t * step))
 
 
 def _log_mean(atoms: Atoms, t: Floats, step: float) -> Floats:
     """ln E e^(tL) after splitting; a loss of 0 is on every lattice."""
     moved = np.where(atoms.losses == 0.0, 0.0, 1.0)
-    grown = np.exp(np.multiply.outer(t, atoms.losses))
-    return np.asarray(np.log(grown @ atoms.masses + _stretch(t, step) * (grown @ (atoms.masses * moved))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = np.exp(np.multiply.outer(t, atoms.losses))
+        touched = grown @ (atoms.masses * moved)
+        raised = np.where(touched > 0.0, _stretch(t, step) * touched, 0.0)
+        return np.asarray(np.log(grown @ atoms.masses + raised))
+
+
+def _log_mean_of_few(atoms: Atoms, few: int, step: float, t: Floats) -> Floats:
+    """At least ln E e^(tL) of the sum of any number of copies up to ``few``."""
+    return np.asarray(few * np.maximum(_log_mean(atoms, t, step), 0.0))
 
 
 def _window(log_mean: Callable[[Floats], Floats], spread: float, top: float, miss: float) -> float:
@@ -174,10 +191,13 @@ def _reach(atoms: Atoms, k: int, step: float) -> float:
 
 def _size(window: float, step: float) -> int:
     """A power of two of lattice points that reaches ``window`` on both sides."""
-    size = 1 << max(4, math.ceil(math.log2(2.0 * window / step + 4.0)))
-    if size > _LONGEST:
-        raise ValueError(f"a lattice of {size} points would be needed to compose so many answers (at most {_LONGEST})")
-    return size
+    points = 2.0 * window / step + 4.0
+    if not points <= _LONGEST:
+        raise ValueError(
+            f"a lattice of {points:.3g} points would be needed to compose so many answers, and {_LONGEST:,} are the "
+            "most: use more noise (a larger scale), or plan fewer asks"
+        )
+    return 1 << max(4, math.ceil(math.log2(points)))
 
 
 def _above(atoms: Atoms, step: float, size: int) -> float:

@@ -74,21 +74,41 @@ def pair(log_p: ArrayLike, log_q: ArrayLike) -> Atoms:
     return Atoms(p[both] - q[both], np.exp(p[both]) / scale, float(np.exp(p[some & ~both]).sum() / scale))
 
 
+def mirrored(losses: Floats, likely: Floats, unlikely: Floats, infinite: float) -> Atoms:
+    """A symmetric pair's atoms: ``likely`` at the positive ``losses``, ``unlikely`` at their negatives, the rest at 0.
+
+    There is no such pair when these masses pass 1. What is rounding is cut off and charged ten times at infinity.
+
+    >>> mirrored(np.array([1.0]), np.array([0.5]), np.array([0.2]), 0.0).masses.round(6).tolist()
+    [0.2, 0.3, 0.5]
+    """
+    rest = 1.0 - infinite - float(likely.sum() + unlikely.sum())
+    if rest < -1e-9:
+        raise ValueError(
+            f"no symmetric pair of laws has these losses: their masses sum to {1.0 - rest:.9g}, not to at most 1. "
+            "Give the profile or the losses of a mechanism that treats both neighbours alike"
+        )
+    infinite = min(1.0, infinite + 10.0 * max(0.0, -rest))
+    masses = np.concatenate([unlikely[::-1], [max(0.0, rest)], likely])
+    return Atoms(np.concatenate([-losses[::-1], [0.0], losses]), masses / masses.sum() * (1.0 - infinite), infinite)
+
+
 def split(losses: Floats, masses: Floats, step: float, first: int, size: int) -> Floats:
     """Masses on the lattice ``step * (first + 0 ... size - 1)`` that dominate the atoms.
 
     An atom with loss L in [jh, (j+1)h] goes to both ends, with the share (1 - e^-(L-jh))/(1 - e^-h) above, so that its
     mass under P and its mass under Q are both kept: the atom is what one sees who cannot tell the two ends apart. (On
     a whole profile this joins the points (e^jh, delta(jh)) by straight lines: "connect the dots", Doroshenko and
-    others 2022.) Losses below the lattice are moved up to its first point; the caller keeps losses below its last.
+    others 2022.) Losses below the lattice come back at its upper end, as sums do in a transform of this size: a sum is
+    then known up to whole turns, whatever its summands were. The caller keeps losses below the last point.
     """
-    places = np.maximum(losses / step - first, 0.0)
-    below = np.minimum(places.astype(np.int64), size - 2)
+    places = losses / step  # counted from 0: counted from the far end, a whole run would feel the digits lost
+    below = np.minimum(np.floor(places), first + size - 2.0)
     share = np.clip(np.expm1(-step * (places - below)) / math.expm1(-step), 0.0, 1.0)
     above = masses * share
-    out: Floats = np.bincount(below, weights=masses - above, minlength=size).astype(float)
-    out[1:] += np.bincount(below, weights=above, minlength=size)[: size - 1]
-    return out
+    at = np.mod(below - first, size).astype(np.int64)
+    out: Floats = np.bincount(at, weights=masses - above, minlength=size).astype(float)
+    return out + np.bincount((at + 1) % size, weights=above, minlength=size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,5 +149,6 @@ class Losses:
         start, likely, unlikely = self._tails
         last = len(likely) - 1
         at = np.clip(np.floor(np.minimum(values / self.step, start + last)) + 1 - start, 0, last).astype(np.int64)
-        paid = np.exp(np.where(at < last, values, 0.0)) * unlikely[at]
+        # e^700 for what is larger: less is subtracted, and no infinity meets a mass that is 0.
+        paid = np.exp(np.minimum(np.where(at < last, values, 0.0), 700.0)) * unlikely[at]
         return settled(np.maximum(likely[at] - paid, 0.0) + self.infinite)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from unworn.bounds.numerics import Floats, check_between, check_whole
-from unworn.bounds.privacy.losses import Atoms
+from unworn.bounds.privacy.losses import Atoms, mirrored
 from unworn.bounds.privacy.profiles import Profile, checked_epsilon
 
 _EXACT_UP_TO = 5000  # cosine noise with |m| below this is taken atom by atom
@@ -92,7 +92,11 @@ def response_atoms(epsilon: float, share: float = 1.0) -> Atoms:
     >>> response_atoms(1.0, 0.1).losses.round(5).tolist()
     [0.15857, 0.0, -0.15857]
     """
-    check_between("epsilon", epsilon, 0.0, 700.0)
+    if not 0.0 <= epsilon <= 700.0:
+        raise ValueError(
+            f"epsilon must lie in [0, 700], not {epsilon!r}: Laplace noise has epsilon = 1/scale, and of a scale below "
+            "1/700 of what one row can change it hides nothing. Use more noise (a larger scale)"
+        )
     check_between("the share", share, 0.0, 1.0)
     loss = math.log1p(share * math.expm1(epsilon))
     low = 1.0 / (1.0 + math.exp(epsilon))
@@ -101,10 +105,11 @@ def response_atoms(epsilon: float, share: float = 1.0) -> Atoms:
 
 
 def dots(profile: Profile, edges: Floats) -> Atoms:
-    """Atoms on 0 and +-``edges`` that dominate a symmetric pair with this profile (or any pair it bounds).
+    """Atoms on 0 and +-``edges`` that dominate a symmetric pair with this profile.
 
     delta is convex in y = e^eps with slope -Q(L > eps); straight lines between the edges lie above it, and past the
-    last edge it stays level: that remainder is the mass at infinity.
+    last edge it stays level: that remainder is the mass at infinity. A profile that no symmetric pair has, such as a
+    bound that is too large at 0, is refused: to scale its masses down would lower it.
 
     >>> from unworn.bounds.privacy.profiles import Pure
     >>> dots(Pure(1.0), np.array([0.5, 1.0])).masses.round(4).tolist()   # randomised response again
@@ -120,8 +125,4 @@ def dots(profile: Profile, edges: Floats) -> Atoms:
     beyond = np.maximum.accumulate(beyond[::-1])[::-1]
     unlikely = beyond[:-1] - beyond[1:]
     likely = unlikely * np.exp(x[1:])
-    rest = 1.0 - infinite - float(likely.sum() + unlikely.sum())
-    if rest < 0.0:  # the profile was not that of a symmetric pair at 0; what is too much is not needed
-        likely, unlikely, rest = likely * (1.0 + rest), unlikely * (1.0 + rest), 0.0
-    masses = np.concatenate([unlikely[::-1], [rest], likely])
-    return Atoms(np.concatenate([-x[:0:-1], x]), masses / masses.sum() * (1.0 - infinite), infinite)
+    return mirrored(x[1:], likely, unlikely, infinite)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
-from unworn.bounds.numerics import check_whole
+from unworn.bounds.numerics import check_whole, whole
 from unworn.bounds.privacy.amplification import amplified, with_replacement_pure
 from unworn.bounds.privacy.composition import Homogeneous
 from unworn.bounds.privacy.fourier import compose
@@ -19,7 +20,6 @@ from unworn.events import Drew, Event, Noised
 _EXACT_LATTICE = 32.0  # a discrete Gaussian up to this spread is composed on its own lattice
 
 
-@lru_cache(maxsize=64)
 def profile(event: Event, rows: int, asks: int) -> Profile:
     """The tightest profile known here of ``asks`` adaptive answers, each made as the event says, from ``rows`` rows.
 
@@ -33,15 +33,21 @@ def profile(event: Event, rows: int, asks: int) -> Profile:
     >>> round(float(profile(Noised("cosine", 500), rows=10_000, asks=40).delta(0.04)), 6)
     0.003177
     """
-    check_whole("the number of rows", rows, 1)
-    check_whole("the number of answers", asks, 0)
+    rows, asks = whole("rows, their number,", rows, 1), whole("asks, their number,", asks, 0)
+    if isinstance(event, Noised) and event.drawn is not None:
+        drawn = whole("drawn, the number of rows drawn,", event.drawn, 1, math.inf if event.replaced else rows)
+        event = replace(event, drawn=drawn)
+    return _profile(event, rows, asks)
+
+
+@lru_cache(maxsize=64)
+def _profile(event: Event, rows: int, asks: int) -> Profile:
     match event:
         case Drew(flip):
             return _drew(flip, rows, asks)
         case Noised(noise, scale, drawn=None):
             return _noised(noise, scale, asks)
         case Noised(noise, scale, int() as drawn, replaced):
-            check_whole("the number of rows drawn", drawn, 1, math.inf if replaced else rows)
             return _sampled(noise, scale, drawn, replaced, rows, asks)
     raise ValueError(f"{type(event).__name__} has no privacy profile: only Noised and Drew release noisy answers")
 

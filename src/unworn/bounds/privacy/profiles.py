@@ -110,8 +110,9 @@ class GDP:
         if mu == 0.0:
             return np.zeros(values.shape)
         library = special()
-        a = np.minimum(values / mu - 0.5 * mu, 1e100)
-        density = np.exp(-0.5 * np.minimum(a, 50.0) ** 2) * np.where(a > 50.0, 0.0, 1.0 / math.sqrt(math.tau))
+        with np.errstate(over="ignore"):
+            a = np.minimum(values / mu - 0.5 * mu, 1e100)
+        density = np.exp(-0.5 * np.clip(a, -50.0, 50.0) ** 2) * np.where(a > 50.0, 0.0, 1.0 / math.sqrt(math.tau))
         if mu < _SMALL_MU:
             x = a[..., np.newaxis] + 0.5 * mu * (_NODES + 1.0)
             slopes = 1.0 - x * _mills(x)

@@ -77,8 +77,8 @@ class Price:
 
     def limits(self, released: float) -> tuple[float, float]:
         """The population's share, given a released one (not clipped: it may lie outside [0, 1])."""
-        if math.isnan(released):
-            raise ValueError("the released share is not a number")
+        if not math.isfinite(released):
+            raise ValueError(f"the released share is not a number, or infinite: {released!r}")
         margin = (self.noise + self.floor) * (1.0 + _ULPS)
         low = self._odds_divided(released - margin)
         high = 1.0 - self._odds_divided(1.0 - released - margin)

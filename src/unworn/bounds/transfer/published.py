@@ -63,6 +63,8 @@ def sharp_expectation(epsilon: float, delta: float) -> float:
 
 def _check_private(epsilon: float, delta: float) -> None:
     check_nats("epsilon", epsilon)
+    if epsilon > 700:
+        raise ValueError(f"epsilon above 700 promises nothing, and overflows: {epsilon!r}")
     check_between("delta", delta, 0.0, 1.0)
 
 

@@ -26,8 +26,12 @@ the mean over t of the 0/1-valued 1{u > t}, and psi is concave, so Jensen's ineq
 to rows that are independent but not alike, theta being the mean over i). Last, psi(theta) - theta is largest at
 theta = 1/(1 + e^(eps/2)), where it is tanh(eps/4). QED
 
-Weighing pairs differently, u(S_i) - theta <= t + (1-t) ((1 + (a-1) theta) u(S_i) - a theta)^+ with t = tanh(eps/4),
-gives s = t + (1 - t) delta/p. That is the truth: a mechanism that with weight delta publishes its row, and otherwise a
+A little better, s = t + (1 - t) delta/p with t = tanh(eps/4). Let y be the mean of u(S_i) given Pi and the other rows,
+and b = (1 + (a-1) theta) y - a theta. Then y - theta <= t + (1-t) b^+: where b <= 0, y <= psi(theta) <= theta + t;
+where b >= 0 both sides are linear in y, and it holds at y = psi(theta) (b = 0) and at y = 1 (b = 1 - theta). The other
+rows being fixed, b > 0 is an event of the transcript, so with w (1 + (a-1) theta) = 1 on it and w = 0 elsewhere the
+proof says E[1_E b^+] <= delta. (It is the *mean* whose positive part is taken: of u(S_i) itself it would be too large.)
+That is the truth: a mechanism that with weight delta publishes its row, and otherwise a
 random set of the share 1/(1 + e^(eps/2)) of X that holds its row with the odds e^eps, is (eps, delta)-private and
 attains it, for one row and large X. D2 is never above D1 or D1+; no gap is above 1, and no number here either.
 """
@@ -161,6 +165,7 @@ def relative_above(released: float, noise: float, epsilon: float, delta: float, 
     0.00334
     """
     _check(epsilon, delta, beta)
+    _check_released(released, noise)
     return min(1.0, math.exp(epsilon) * max(0.0, released + noise) + delta / beta)
 
 
@@ -171,4 +176,12 @@ def relative_below(released: float, noise: float, epsilon: float, delta: float, 
     0.00722
     """
     _check(epsilon, delta, beta)
-    return max(0.0, math.exp(-epsilon) * (released - noise - delta / beta))
+    _check_released(released, noise)
+    return min(1.0, max(0.0, math.exp(-epsilon) * (released - noise - delta / beta)))
+
+
+def _check_released(released: float, noise: float) -> None:
+    if not -math.inf < released < math.inf:
+        raise ValueError(f"the released share must be a finite number, not {released!r}")
+    if not 0 <= noise < math.inf:
+        raise ValueError(f"noise = CVaR_beta(W) must be finite and at least 0, not {noise!r}")
