@@ -55,4 +55,4 @@ class Gaussian(Noisy):
         return int(gaussian(noise, fine * self.noised(rows).scale, 1)[0])
 
     def steps(self, rows: int) -> int:
-        return rows * 2 ** max(0, math.ceil(math.log2(_FINE / self.noised(rows).scale)))
+        return rows << max(0, math.ceil(math.log2(_FINE / self.noised(rows).scale)))

@@ -15,7 +15,8 @@ class PrivateGuessAndCheck(Checked):
 
     Each threshold, with all the guesses it lets pass, is ε-private; the count that ends it is released with fresh
     noise for ε/4 more. The run ends after ``tops`` wrong guesses, and errors grow like their fourth root, where the
-    deterministic :class:`~unworn.mechanisms.GuessAndCheck` pays the square root: this one is for very many rows.
+    deterministic :class:`~unworn.mechanisms.GuessAndCheck` pays the square root: this one is for hiding rows, and for
+    thousands of wrong guesses.
 
     Parameters
     ----------
