@@ -61,7 +61,7 @@ class Drew:
 class Crossed:
     """A noisy value was compared with a noisy threshold, by noise of the scales that entry 0 fixes.
 
-    What was ``above`` ends this threshold: the next comparison has a fresh one.
+    What was ``above`` ends this threshold, and the next comparison has a fresh one, unless entry 0 keeps it.
     """
 
     above: bool

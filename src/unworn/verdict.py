@@ -16,8 +16,8 @@ class Verdict:
     """What a test gets. True when the hypothesis is rejected: ``if holdout.test(...)``.
 
     For any level fixed in advance: with probability 1 − level no true hypothesis is ever rejected by a test at that
-    level or a smaller one, however the hypotheses were chosen. To that end this one was tested at ``corrected_level``, which
-    follows from what was asked before. "Not rejected" says nothing: it may be false all the same.
+    level or a smaller one, however the hypotheses were chosen. To that end this one was tested at ``corrected_level``,
+    which follows from what was asked before. "Not rejected" says nothing: it may be false all the same.
     """
 
     rejected: bool

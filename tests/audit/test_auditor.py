@@ -90,6 +90,12 @@ def test_what_never_differs_gives_nothing() -> None:
     assert audit(constant, trials=1_000).lower_bound == 0.0
 
 
+@pytest.mark.parametrize("values", [1, 2, 7, 30, 10_000])
+def test_the_fewest_trials_on_any_number_of_values(values: int) -> None:
+    whole = Target("whole", Claim.pure(0.5), [Pair(0, 1)], lambda given, trials, rng: rng.integers(0, values, trials))
+    assert not audit(whole, trials=100).refuted
+
+
 def test_the_same_seed_the_same_report() -> None:
     made = target(laplace(1.0), Claim.pure(1.0))
     assert audit(made, trials=1_000, seed=4) == audit(made, trials=1_000, seed=4)

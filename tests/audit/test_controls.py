@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unworn.audit import audit, controls
-from unworn.audit.controls.sparse import ABOVE, BELOW, HALTED, compare, exactly
+from unworn.audit.controls.sparse import ABOVE, BELOW, compare, exactly
 
 GRID = np.linspace(-100.0, 100.0, 100_001)
 CONTROLS = controls.targets()
@@ -87,17 +87,17 @@ TRUTH = {
     "no-threshold-noise": 0.25 * 6,
 }
 CEILING = {**TRUTH, "lyu-1": 1.0, "lyu-2": 1.0, "lyu-3": 3.0}
-"""No outcome of these inputs has greater odds: variants 1 and 2 are private, and a value that variant 3 shows has odds of
-e^((m + 1)/2) at most, m / 2 for what came before it and 1/2 for itself."""
+"""No outcome of these inputs has greater odds: variants 1 and 2 are private, and a value that variant 3 shows has odds
+of e^((m + 1)/2) at most, m / 2 for what came before it and 1/2 for itself."""
 
 
 @pytest.mark.theory
 @pytest.mark.parametrize("name", CONTROLS)
 def test_the_verdict_at_full_strength(name: str) -> None:
     """With the error rate of an audit, 1e-6; and the bound comes near to the truth."""
-    started = time.perf_counter()
+    started = time.process_time()
     report = audit(CONTROLS[name])
-    assert time.perf_counter() - started < 60
+    assert time.process_time() - started < 60
     assert report.refuted is CONTROLS[name].broken
     assert report.confidence == 1 - 1e-6
     if name in TRUTH:
@@ -136,7 +136,8 @@ def test_the_simulation_has_the_exact_chances() -> None:
         exact = chance(values[: len(pattern)], pattern, 2.0, 4.0)
         seen = float(exactly(pattern).holds(told).mean())
         assert abs(seen - exact) < 6 * math.sqrt(exact * (1 - exact) / trials)
-    assert (told[told[:, 0] == ABOVE, 1:] == HALTED).all()
+    assert np.isnan(told[told[:, 0] == -np.inf, 1:]).all()
+    assert not np.isnan(told[:, 0]).any()
 
 
 def test_a_fresh_threshold_after_each_value_above() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from unworn.bounds.extremes import cvar, largest_deviation, largest_gaussian, largest_laplace
+from unworn.bounds.extremes import _rounded_up, cvar, largest_deviation, largest_gaussian, largest_laplace
 
 quiet = settings(derandomize=True, deadline=None, max_examples=60)
 asks = st.integers(1, 10**12)
@@ -121,8 +121,8 @@ def test_refuses_bad_numbers() -> None:
     for k in (0, 1.5, math.nan, math.inf):
         with pytest.raises(ValueError, match="whole number"):
             largest_gaussian(k, 0.05)  # type: ignore[arg-type]
-    for scale in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(ValueError, match="scale"):
+    for scale in (0.0, -1.0, math.nan, math.inf, 1e-310, 1e-7, 5e15, 1e300):
+        with pytest.raises(ValueError, match=r"scale of the noise must lie in \[1e-6, 2\*\*52\]"):
             largest_laplace(scale, 10, 0.05)
         with pytest.raises(ValueError, match="scale"):
             largest_deviation(100, 10, scale, 10, 0.05)
@@ -131,3 +131,46 @@ def test_refuses_bad_numbers() -> None:
     assert largest_deviation(100, 101, 1.0, 10, 0.05, replaced=True) > 0
     with pytest.raises(ValueError, match="does not fall"):
         cvar(lambda x: np.zeros(x.shape), 0.05)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 2.0**52])
+def test_every_scale_that_is_allowed_works(scale: float) -> None:
+    """Warnings are errors here."""
+    for k, beta in itertools.product((1, 10**12), (1e-12, 0.05, 0.999)):
+        noise = largest_laplace(scale, k, beta)
+        assert 0 <= noise < math.inf
+        for rows, drawn in ((10, 1), (10, 9), (10, 10), (10**9, 10**6), (10**15, 10**15 - 1)):
+            for replaced in (False, True):
+                assert noise / drawn * (1 - 1e-9) - 0.5 / drawn <= largest_deviation(
+                    rows, drawn, scale, k, beta, replaced
+                )
+
+
+@quiet
+@given(scale=st.floats(-6, 12).map(lambda power: 10**power))
+def test_discrete_noise_is_below_the_continuous_and_its_shift(scale: float) -> None:
+    """P(m >= j) <= P(Y + c >= j) for all whole j, in exact tails, and for no smaller c; half a row is not enough."""
+    shift, log_q = _rounded_up(scale), -1 / scale
+    assert 0.5 <= shift <= 1.0
+    j = np.concatenate([np.arange(1.0, 40.0), np.geomspace(40, max(41.0, 30 * scale), 30).round()])
+    log_front = -math.log1p(math.exp(log_q))
+    # Upwards, in logarithms: P(m >= j) = q^j/(1+q), P(Y >= j - c) = q^(j-c)/2.
+    assert (j * log_q + log_front <= np.log(0.5) + (j - shift) * log_q + 1e-12).all()
+
+    def spare(c: float) -> np.ndarray:
+        """Downwards, P(m < j) - P(Y + c < j) at 1 - j = i: q^i/(1+q) - q^(i-1+c)/2, relative to q^i."""
+        return np.exp(log_front) - 0.5 * np.exp(np.full(len(j), (c - 1) * log_q))
+
+    assert (spare(shift) >= -1e-9).all()
+    if 0.05 < scale < 1e3:
+        assert (spare(0.5) < 0).all()
+        assert (spare(shift - 0.01) < 0).all()
+
+
+def test_a_draw_that_always_strays_needs_more_than_half_a_row() -> None:
+    """Where a count is off by ten rows for sure, one in P(m >= -9) of the cases shows it: too many for half a row."""
+    scale = 1.0
+    q = math.exp(-1)
+    below = q**10 / (1 + q)  # P(m <= -10)
+    assert 1 - below > 1 - 0.5 * q**9.5  # P(Y + 1/2 >= -9)
+    assert 1 - below <= 1 - 0.5 * q ** (9 + _rounded_up(scale)) + 1e-15

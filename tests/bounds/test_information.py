@@ -221,3 +221,16 @@ NAN = math.nan
 def test_what_is_out_of_range_is_refused_by_name(call: object, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         call()  # type: ignore[operator]
+
+
+def test_more_bits_than_a_number_holds_are_refused() -> None:
+    for bound in (product_bits, sharp_product_bits):
+        for epsilon in (1e160, 1e200, 1e308):
+            with pytest.raises(ValueError, match="more bits than a number holds"):
+                bound(epsilon, 10, 0.1)
+    with pytest.raises(ValueError, match="more bits than a number holds"):
+        pure_bits(1e308, 1e9)
+    with pytest.raises(ValueError, match="whole number"):
+        outputs_bits(True, 0.1)
+    with pytest.raises(ValueError, match="number of rows"):
+        pure_bits(0.1, True)

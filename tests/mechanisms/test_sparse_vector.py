@@ -364,6 +364,17 @@ def test_the_plan_chooses_the_noise() -> None:
         SparseVector.for_(rows=1_000, asks=1_000, width=0.01)
 
 
+@pytest.mark.parametrize(
+    ("rows", "asks", "tops"), [(1, 1, 1), (2, 10**6, 50), (1_000, 5, 10**6), (10**9, 10**7, 10**6)]
+)
+def test_any_plan_has_a_price(rows: int, asks: int, tops: int) -> None:
+    """Few rows promise nothing, and say so by the whole range; more tops than asks cost no more than the asks."""
+    sparse = SparseVector(0.5, tops=tops).settled(rows, 0.95, asks)
+    offer = sparse.offer(sparse.begin(rows, 0.95, asks), SHARE, None)
+    assert 0.25 <= sparse.widest(offer) <= 0.5
+    assert (rows < 10**9) == (sparse.widest(offer) > 0.3)
+
+
 @pytest.mark.parametrize(("tops", "refresh"), [(5, False), (100, True)])
 def test_few_tops_share_a_threshold_and_many_do_not(tops: int, refresh: bool) -> None:
     """One threshold needs noise in proportion to the tops; fresh ones compose like their root, at a dearer rate."""
@@ -386,6 +397,8 @@ def test_few_tops_share_a_threshold_and_many_do_not(tops: int, refresh: bool) ->
         (lambda: SparseVector(0.5, split="odd"), "even"),
         (lambda: SparseVector(0.5).begin(100, 0.95, 10), "epsilon="),
         (lambda: SparseVector.of(0.5, 1.0, 2.0, 3), "delta"),
+        (lambda: SparseVector(0.5, tops=20, refresh=False).settled(100, 0.95, 10), "tops of at most 10"),
+        (lambda: SparseVector(0.5, 1.0, tops=20, refresh=False).begin(100, 0.95, 10), "refresh=True"),
     ],
 )
 def test_bad_parameters_are_told_the_valid_range(make: object, words: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tests.noise.support import KEY, Given, fits
 from unworn.noise import Stream, comparison, exact, inversion
+from unworn.noise.checks import check_whole
 from unworn.noise.samplers import (
     discrete_gaussian,
     discrete_gaussian_log_pmf,
@@ -206,3 +207,10 @@ def test_a_bound_out_of_range_is_refused(N: Any) -> None:
 def test_a_size_out_of_range_is_refused(draw: Draw, size: Any) -> None:
     with pytest.raises(ValueError, match="size must be a whole number from 0"):
         draw(Stream(KEY), 3, size)
+
+
+@pytest.mark.parametrize("truth", [True, np.True_])
+def test_truth_values_are_no_sizes(truth: bool) -> None:
+    for name in ("size", "N"):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number from 0, not"):
+            check_whole(name, truth, 0)

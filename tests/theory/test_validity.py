@@ -24,6 +24,7 @@ from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Result, SignWorld, World,
 from unworn.lab.analysts import Boosting, SelectThenVote
 from unworn.lab.keys import SeededStore
 from unworn.mechanisms import (
+    AboveThreshold,
     BoundedNoise,
     Gaussian,
     GuessAndCheck,
@@ -33,6 +34,7 @@ from unworn.mechanisms import (
     OneSample,
     Rounding,
     SampleSplitting,
+    SparseVector,
     Subsampled,
 )
 from unworn.mechanisms.noisy import Noisy
@@ -49,6 +51,7 @@ MECHANISMS: dict[str, tuple[Mechanism, bool]] = {
     "rounding, planned": (Rounding(12), True),
     "a part an ask": (SampleSplitting(), True),
     "three rounds": (SampleSplitting(rounds=3), True),
+    "above a half": (AboveThreshold(0.5, tops=None), False),
 }
 # Noise is priced for many rows: of a hundred, every interval would be the whole range, and no test could fail.
 NOISY: dict[str, Mechanism] = {
@@ -57,6 +60,7 @@ NOISY: dict[str, Mechanism] = {
     "laplace": Laplace(),
     "subsampled": Subsampled(drawn=1_000),
     "subsampled, with replacement": Subsampled(drawn=1_000, replace=True),
+    "sparse vector": SparseVector(0.5, tops=40),
 }
 PLAYERS: dict[str, Analyst] = {name: kind() for name, kind in ANALYSTS.items()}
 PLAYERS |= {"select_then_vote, batch": SelectThenVote(batch=True), "boosting, batch": Boosting(batch=True)}
@@ -64,7 +68,7 @@ PLAYERS |= {"select_then_vote, batch": SelectThenVote(batch=True), "boosting, ba
 
 def worlds(player: Analyst, points: int, mechanism: Mechanism) -> list[World]:
     # Splitting and noise refuse questions that run code.
-    plain = isinstance(mechanism, SampleSplitting | Noisy)
+    plain = isinstance(mechanism, SampleSplitting | Noisy | SparseVector)
     finite = FiniteWorld(points, forms=("accuracy", "mae", "share") if plain else FiniteWorld(points).forms)
     return [finite] if player.finite else [SignWorld(), finite]
 
@@ -91,8 +95,10 @@ def check(results: dict[str, Result]) -> None:
 
 def test_every_mechanism_is_tried() -> None:
     tried = {type(mechanism) for mechanism in [*(kind for kind, _ in MECHANISMS.values()), *NOISY.values()]}
-    # Naive promises nothing, and OneSample a coin: they are tried below.
-    assert {kind.__name__ for kind in tried | {Naive, OneSample}} == set(unworn.mechanisms._BY_NAME)
+    # Naive promises nothing, and OneSample a coin: they are tried below. What answers only questions of one kind, or only
+    # with a guess, has analysts of its own in tests/mechanisms.
+    apart = {"Ladder", "MedianOracle", "PairedLadder", "PrivateGuessAndCheck", "PrivateLadder", "Thresholdout"}
+    assert {kind.__name__ for kind in tried | {Naive, OneSample}} | apart == set(unworn.mechanisms._BY_NAME)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

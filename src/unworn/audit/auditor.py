@@ -58,7 +58,7 @@ def audit(
     --------
     >>> from unworn.audit import controls
     >>> report = audit(controls.lyu_5.target(), trials=20_000)
-    >>> report.refuted, report.lower_bound > 5
+    >>> report.refuted, report.lower_bound > 3
     (True, True)
     """
     number = target.trials if trials is None else trials

@@ -11,9 +11,11 @@ from unworn.audit.mechanism import Said, kebab, mechanism_target
 from unworn.audit.target import Target
 from unworn.errors import UnwornError
 from unworn.mechanisms import (
+    AboveThreshold,
     BoundedNoise,
     Gaussian,
     GuessAndCheck,
+    Ladder,
     Laplace,
     Mechanism,
     MedianOracle,
@@ -86,7 +88,14 @@ PLANS: tuple[Plan, ...] = (
     Plan(Subsampled(0.5, drawn=2), rows=4, others=0, trials=4_000),
     Plan(OneSample(0.1), rows=5, others=0, trials=4_000),
     Plan(SparseVector(0.6, 3.0), **_CLOSE),
-    Plan(SparseVector(0.6, 6.0, tops=2, refresh=False), **_CLOSE, name="sparse-vector-standard"),
+    Plan(
+        SparseVector(0.6, 6.0, tops=2, refresh=False),
+        asks=4,
+        others=11,
+        changes=(((0, 0, 1, 1), (1, 1, 0, 0)),),
+        trials=4_000,
+        name="sparse-vector-standard",
+    ),
     Plan(Thresholdout(0.1, 0.025, budget=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
     Plan(PrivateGuessAndCheck(0.1, 2.0, tops=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
     Plan(PrivateLadder(0.1, 2.0, tops=1, baseline=0.5), **_CLOSE),
@@ -101,12 +110,18 @@ COVERED: tuple[Covered, ...] = (
     Covered(Laplace(), 2_000, 40),
     Covered(Subsampled(drawn=1_000), 2_000, 40),
     Covered(OneSample(), 100_000, 10, repetitions=5),
+    Covered(SparseVector(), 2_000, 40),
+    Covered(Thresholdout(), 2_000, 40),
+    Covered(PrivateGuessAndCheck(), 2_000, 40),
+    Covered(PrivateLadder(), 2_000, 40),
+    Covered(AboveThreshold(0.55), 100, 24),
+    Covered(Ladder(0.05), 100, 24),
     Covered(GuessAndCheck(), 100, 24),
     Covered(Naive(), 100, 60),
     Covered(Rounding(12), 100, 24),
     Covered(SampleSplitting(), 100, 24),
 )
-"""Every mechanism, private or not: each comes with intervals."""
+"""Mechanisms that the lab's analysts can play against, private or not: each comes with intervals."""
 
 
 def covered(name: str) -> Covered:

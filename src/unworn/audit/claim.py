@@ -110,8 +110,8 @@ class Claim:
         """What a true claim must say at least, in its unit, if some event has a probability of ``above`` or more on
         some rows, and of ``below`` or less on their neighbours.
 
-        >>> round(float(Claim.pure(1.0).least(0.5, 0.1)), 4) == round(math.log(5), 4)
-        True
+        >>> round(float(Claim.pure(1.0).least(0.5, 0.1)), 4)       # ln 5
+        1.6094
         >>> round(float(Claim.gaussian(1.0).least(0.5, 0.1)), 4)
         1.2816
         """

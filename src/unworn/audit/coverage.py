@@ -36,7 +36,8 @@ class Coverage:
     """How often *any* interval of a play missed the truth, for each analyst.
 
     All limits hold together with probability ``certainty``; so a mechanism that keeps its promise is ``refuted``, by a
-    lower limit above 1 − ``promised``, with probability at most 1 − ``certainty``.
+    lower limit above 1 − ``promised``, with probability at most 1 − ``certainty``. Analysts whose questions the
+    mechanism does not answer were ``refused``.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Coverage:
     asks: int
     seed: int
     plays: tuple[Played, ...]
+    refused: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Played:
@@ -78,6 +80,7 @@ class Coverage:
             "rows": self.rows,
             "asks": self.asks,
             "seed": self.seed,
+            "refused": list(self.refused),
             "plays": plays,
         }
 
@@ -142,7 +145,9 @@ def coverage(
             plays.append(Played(analyst.name, result.misses, repetitions, low, high, result.width))
     if not plays:
         raise Unaskable(f"{type(mechanism).__name__} refuses what these analysts ask: choose others")
-    return Coverage(type(mechanism).__name__, confidence, certainty, rows, asks, seed, tuple(plays))
+    asked = {played.analyst for played in plays}
+    refused = tuple(analyst.name for analyst in players if analyst.name not in asked)
+    return Coverage(type(mechanism).__name__, confidence, certainty, rows, asks, seed, tuple(plays), refused)
 
 
 @contextmanager

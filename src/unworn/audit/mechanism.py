@@ -127,8 +127,10 @@ def _described(mechanism: Mechanism) -> str:
 
 def _changes(asks: int) -> list[tuple[Said, Said]]:
     """More everywhere, which sums show; and more but for the last, which differences show."""
-    everywhere = [([0] * asks, [1] * asks)]
-    return everywhere if asks == 1 else [*everywhere, ([0] * (asks - 1) + [1], [1] * (asks - 1) + [0])]
+    changes: list[tuple[Said, Said]] = [([0] * asks, [1] * asks)]
+    if asks > 1:
+        changes.append(([0] * (asks - 1) + [1], [1] * (asks - 1) + [0]))
+    return changes
 
 
 def _worded(first: Said, second: Said) -> str:

@@ -21,6 +21,8 @@ Codes = NDArray[np.uint64]
 
 _CUTS = 96
 """Thresholds tried for each number."""
+_FEW = 64
+"""So few different outputs are counted however few trials there are."""
 _SETS = 48
 """Sizes tried for a set of outputs."""
 
@@ -97,7 +99,7 @@ def _equal(feature: Feature, cut: float, outputs: Outputs) -> NDArray[np.bool_]:
 def _sets(length: int, one: Codes, two: Codes, first: Codes, second: Codes, shown: Outputs) -> Iterator[Found]:
     """Outputs (their first ``length`` places) in the order of their odds: the first of them, the first two, …"""
     keys, where, which = np.unique(np.concatenate([one, two]), return_index=True, return_inverse=True)
-    if len(keys) > len(shown) // 10:  # hardly any output came twice: these are not to be counted
+    if len(keys) > max(len(shown) // 10, _FEW):  # hardly any output came twice: these are not to be counted
         return
     learned = [np.bincount(part, minlength=len(keys)) for part in (which[: len(one)], which[len(one) :])]
     order = np.argsort(-(learned[0] + 0.5) / (learned[1] + 0.5), kind="stable")

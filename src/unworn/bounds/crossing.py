@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from unworn.bounds.extremes import _first_below, _log_any, cvar
-from unworn.bounds.numerics import LN2, Floats, check_probability, check_rows, check_whole
+from unworn.bounds.numerics import LN2, Floats, check_between, check_probability, check_rows, check_whole
 from unworn.bounds.sparse import Run, run_profile
 from unworn.bounds.transfer.price import Price, stability
 from unworn.bounds.transfer.search import lowest
 
 _CELLS = 24  # of the grid, per scale of the threshold's noise: finer ones are narrower by 0.2 % at most
 _DEEP = 50.0  # e-folds below beta at which the grid ends
+_TOLD = 4.0  # a total loss, in standard deviations, at which rows are as good as told
 _WIDE = 1e6  # a scale, in rows, at which whole numbers do not show
 
 
@@ -73,8 +75,21 @@ def run_price(run: Run, rows: int, asks: int, beta: float) -> Price:
     0.209
     """
     check_rows(rows)
-    stable = stability(run_profile(run), beta)
+    stable = stability(run_profile(_within(run, asks)), beta)
     return Price(largest_error(run, asks, beta) / rows, stable.tilt, stable.floor)
+
+
+def run_floor(run: Run, asks: int, beta: float, tilt: float) -> float:
+    """The least ``floor`` that goes with a ``tilt`` = 2 tanh(eps/4) in the price of a run: delta(eps)/beta.
+
+    >>> from unworn.bounds.sparse import refreshed
+    >>> price = run_price(refreshed(0.1, 10), 100_000, 10_000, 0.05)
+    >>> round(price.floor, 6) == round(run_floor(refreshed(0.1, 10), 10_000, 0.05, price.tilt), 6)
+    True
+    """
+    _check(asks, beta)
+    check_between("tilt", tilt, 0.0, 2.0 - 1e-9)
+    return float(run_profile(_within(run, asks)).delta(4.0 * math.atanh(tilt / 2.0))) / beta
 
 
 def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = False) -> float:
@@ -90,15 +105,22 @@ def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = 
     """
     _check(asks, beta)
     check_rows(rows)
-    unit = run.scaled(_WIDE / run.question)
+    unit = _within(run, asks).scaled(_WIDE / run.question)
     error = largest_error(unit, asks, beta) + (false_alarm(unit, asks, beta) if cleared else 0.0)
+    loss = unit.epsilon * (math.sqrt(unit.tops) if unit.fresh else 1.0)
 
     def width(factor: float) -> float:
-        run_now = unit.scaled(factor)
-        return factor * error / rows + stability(run_profile(run_now), beta).width
+        if loss > _TOLD * factor:  # nothing is hidden, and nothing promised: back to where something is
+            return 1.0 + loss / factor
+        return factor * error / rows + stability(run_profile(unit.scaled(factor)), beta).width
 
-    lone = math.sqrt(2.0 * math.sqrt(run.tops) * unit.epsilon * rows / error)  # both parts about alike
-    return lowest(width, lone, close=5e-3) * unit.question / run.question
+    alike = math.sqrt(loss * rows / error)  # noise and what it does not hide
+    return lowest(width, max(alike, 2.0 * loss / _TOLD), close=5e-3) * unit.question / run.question
+
+
+def _within(run: Run, asks: int) -> Run:
+    """No run says "above" more often than it is asked."""
+    return replace(run, tops=min(run.tops, asks))
 
 
 def _one_side(run: Run, asks: int, beta: float) -> Callable[[Floats], Floats]:

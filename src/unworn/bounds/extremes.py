@@ -17,7 +17,7 @@ from unworn.bounds.numerics import Floats, check_probability, check_whole, speci
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 _GONE = -45.0  # a tail of e^-45 of what it was at the start adds nothing to sixteen digits
-_NARROWEST, _WIDEST = 1e-6, 2.0**52
+NARROWEST, WIDEST = 1e-6, 2.0**52
 _SUMMED = 2000.0  # above this scale a sum over whole numbers is an integral to five digits, and would be slow
 
 
@@ -184,7 +184,7 @@ def _log_one_side(x: Floats, spread: float, root: float) -> Floats:
 
 
 def _check_scale(scale: float) -> None:
-    if not _NARROWEST <= scale <= _WIDEST:
+    if not NARROWEST <= scale <= WIDEST:
         raise ValueError(
             f"the scale of the noise must lie in [1e-6, 2**52], in rows, not {scale!r}: narrower noise is always 0, "
             "wider noise does not fit into 64-bit integers"

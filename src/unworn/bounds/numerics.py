@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 NUMBER = (int, float)
 LN2 = math.log(2.0)
 _TRUTHS = (bool, np.bool_)  # True counts as 1 in Python: where a number of rows is meant, that is a slip
+_COUNTABLE = 10**300  # an int beyond it is no count, and soon no float
 _EXACT_BELOW = 16  # from here on the Stirling series below is right to 2e-12, and quicker than big integers
 
 
@@ -38,8 +39,8 @@ def check_rows(n: float) -> None:
 
 
 def check_whole(name: str, value: float, low: int, high: float = math.inf) -> None:
-    truth = isinstance(value, _TRUTHS)
-    if truth or not (low <= value <= high and value < math.inf and value == math.floor(value)):
+    slip = isinstance(value, _TRUTHS) or (isinstance(value, int) and value > _COUNTABLE)
+    if slip or not (low <= value <= high and value < math.inf and value == math.floor(value)):
         upper = "" if high == math.inf else f" to {high:.0f}"
         raise ValueError(f"{name} must be a whole number from {low}{upper}, not {value!r}")
 
@@ -50,7 +51,10 @@ def whole(name: str, value: float, low: int, high: float = math.inf) -> int:
     >>> whole("the number of rows", np.float64(10.0), 1)
     10
     """
-    check_whole(name, value, low, high)
+    try:
+        check_whole(name, value, low, high)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number from {low}, not {value!r}") from None
     return int(value)
 
 

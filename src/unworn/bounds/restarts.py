@@ -1,7 +1,7 @@
 """What starting the sparse vector again costs: with m thresholds the error grows like the fourth root of m.
 
-With epsilon = sqrt(ln(k)/(n sqrt(m))) the noise of the k comparisons, about ln(k)/(n epsilon), and what m instances fail
-to hide, about epsilon sqrt(m), are alike: both are m^(1/4) sqrt(ln(k)/n) (Smith, "The sparse vector technique").
+With epsilon = sqrt(ln(k)/(n sqrt(m))) the noise of the k comparisons, about ln(k)/(n epsilon), and what m instances
+fail to hide, about epsilon sqrt(m), are alike: both are m^(1/4) sqrt(ln(k)/n) (Smith, "The sparse vector technique").
 """
 
 from __future__ import annotations

@@ -165,8 +165,8 @@ def run_profile(run: Run) -> Profile:
 def empirical_error(run: Run, asks: int, beta: float) -> float:
     """How far, in rows, a count can be on the wrong side of the threshold: in no comparison by more, but for ``beta``.
 
-    With noise of 2/epsilon and 4/epsilon it is 6 ln((k + m)/beta)/epsilon for k asks and m thresholds, and one row more: a whole number
-    drawn from discrete Laplace noise passes x with a probability of at most exp(-(x - 1/2)/scale).
+    With noise of 2/epsilon and 4/epsilon it is 6 ln((k + m)/beta)/epsilon for k asks and m thresholds, and one row
+    more: a whole number drawn from discrete Laplace noise passes x with probability exp(-(x - 1/2)/scale) at most.
 
     >>> round(empirical_error(refreshed(0.1), 1000, 0.05), 1)   # 60 ln(1001/0.05), and 1
     595.3

@@ -9,5 +9,17 @@ from unworn.charts.audits import audit
 from unworn.charts.contrast import demonstration
 from unworn.charts.files import SUFFIXES, available, check, save
 from unworn.charts.plans import plans, widths
+from unworn.charts.restarts import restarts
 
-__all__ = ["SUFFIXES", "audit", "available", "check", "demonstration", "intervals", "plans", "save", "widths"]
+__all__ = [
+    "SUFFIXES",
+    "audit",
+    "available",
+    "check",
+    "demonstration",
+    "intervals",
+    "plans",
+    "restarts",
+    "save",
+    "widths",
+]

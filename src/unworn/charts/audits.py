@@ -56,10 +56,11 @@ def audit(allowed: Table, measured: Table, *, title: str, subtitle: str | Sequen
     reach = seen.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
         alt.X("below:Q"), alt.Y("above:Q"), alt.X2("second:Q"), alt.Y2("first:Q"), colour
     )
-    named = [points[0]] if points else []
+    # What refutes has room above it, and what is allowed below.
+    aside = -15 if points[0]["refutes"] else 17
     text = (
-        alt.Chart(data(alt, named))
-        .mark_text(align="left", dx=-4, dy=17, fontSize=12, fontWeight="bold", limit=300)
+        alt.Chart(data(alt, points[:1]))
+        .mark_text(align="left", dx=-4, dy=aside, fontSize=12, fontWeight="bold", limit=300)
         .encode(alt.X("below:Q"), alt.Y("above:Q"), colour, text="outcome:N")
     )
     word = alt.Chart(data(alt, [{"other": 1.0, "most": floor, "word": "what the claim allows"}])).mark_text(

@@ -201,4 +201,6 @@ def _print_coverage(told: Coverage, name: str) -> None:
         say(f"REFUTED: {worst.analyst} makes it miss in at least {worst.low:.1%} of plays.")
     else:
         say("Not refuted: nobody made it miss more often than it promises.")
+    if told.refused:
+        say(wrapped(f"It does not answer what these analysts ask: {', '.join(told.refused)}."))
     say(f"Limits at {percent(told.certainty)}, seed {told.seed}.")

@@ -83,6 +83,8 @@ def from_json(data: dict[str, Any]) -> Mechanism:
     """
     parameters = dict(data)
     name = parameters.pop("name", None)
+    if parameters.get("price") is not None:
+        parameters["price"] = tuple(parameters["price"])
     if name not in _BY_NAME:
         raise LedgerError(f"this version knows no mechanism {name!r}; it knows {', '.join(_BY_NAME)}")
     return _BY_NAME[name](**parameters)

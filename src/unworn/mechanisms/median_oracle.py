@@ -179,7 +179,7 @@ class MedianOracle(Checked):
         return {**super().numbers(offer), **space}
 
     def to_json(self) -> dict[str, Any]:
-        named = {name: getattr(self, name) for name in ("size", "threshold", "epsilon")}
+        named = {name: getattr(self, name) for name in ("size", "threshold", "epsilon", "price")}
         return {"name": type(self).__name__, "domain": self.universe.to_json(), **named}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from unworn.errors import Unaskable
-from unworn.mechanisms.base import Offer, Published, Symbol
+from unworn.mechanisms.base import Offer, Published, State, Symbol
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.threshold import BELOW, Threshold, check_limit, check_positive, paid_for, price
 from unworn.noise import Stream
@@ -125,9 +125,21 @@ class SparseVector(Threshold):
     def widest(self, offer: Offer) -> float:
         return max(self.publish_width(offer, BELOW), self.publish_width(offer, ABOVE))
 
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        self._check_tops(asks)
+        return super().begin(rows, confidence, asks)
+
+    def _check_tops(self, asks: int | None) -> None:
+        if not self.refresh and asks is not None and self.tops > asks:
+            raise ValueError(
+                f"with one threshold every count has noise in proportion to tops, and {self.tops:,} tops cannot come "
+                f"of {asks:,} asks: give tops of at most {asks:,}, or refresh=True"
+            )
+
     def chosen(self, rows: int, asks: int, beta: float) -> Self:
         from unworn.bounds.crossing import best_factor
 
+        self._check_tops(asks)
         return replace(self, epsilon=1.0 / best_factor(replace(self, epsilon=1.0).run(rows), rows, asks, beta))
 
     @classmethod
@@ -152,7 +164,7 @@ class SparseVector(Threshold):
         def margin(sparse: Self) -> float:
             return price(sparse, rows, asks, math.log1p(-confidence)).width
 
-        kinds = (True, False) if tops > 1 else (True,)
+        kinds = (True, False) if 1 < tops <= asks else (True,)
         runs = [cls(threshold, None, tops, fresh, "best").settled(rows, confidence, asks) for fresh in kinds]
         best = min(runs, key=margin)
         check_goal(cls.__name__, margin(best), width, rows, asks)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Crossed, Event
-from unworn.mechanisms.base import Guess, Mechanism, Offer, Reply, State, Symbol
+from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
@@ -37,6 +37,9 @@ class Threshold(Mechanism):
     theorem: ClassVar[str] = "privacy transfer (Theorem D2)"
     choices: ClassVar[tuple[str, ...]]
     """Parameters that the plan chooses where they are None."""
+
+    price: tuple[float, float, float] | None = field(default=None, kw_only=True)
+    """(noise, tilt, floor) of the whole plan, worked out when the rows are sealed and recorded with the terms."""
 
     # ------------------------------------------------------------------ what each mechanism says of itself
 
@@ -70,16 +73,34 @@ class Threshold(Mechanism):
         if open_ := self._open():
             raise ValueError(f"{name} needs {'=, '.join(open_)}=, or {name}.for_(rows={rows}, asks={asks}) to choose")
         state = super().begin(rows, confidence, asks)
-        price(self, rows, asks, state.log_beta)
+        found = price(replace(self, price=None), rows, asks, state.log_beta)
+        if self.price is not None and not self._holds(found, asks, rows, state.log_beta):
+            raise ValueError(f"the price {self.price} of this plan is too low: it would not hold")
         return state
 
+    def _holds(self, found: Price, asks: int, rows: int, log_beta: float) -> bool:
+        """Whether a recorded price is one that the theorem gives, though this version might choose another."""
+        from unworn.bounds.crossing import run_floor
+
+        noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
+        if not 0 <= tilt < 2:
+            return False
+        rest = run_floor(self.run(rows), asks, math.exp(log_beta), tilt)
+        return noise >= found.noise * (1 - 1e-9) and floor >= rest * (1 - 1e-9) - 1e-12
+
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
-        return self if asks is None or not self._open() else self.chosen(rows, asks, 1 - confidence)
+        if asks is None:
+            return self
+        plain = replace(self, price=None)
+        chosen = plain.chosen(rows, asks, 1 - confidence) if self._open() else plain
+        found = price(chosen, rows, asks, chosen.begin(rows, confidence, asks).log_beta)
+        return replace(chosen, price=(found.noise, found.tilt, found.floor))
 
     def accepts(self, sealed: Mechanism) -> bool:
         if type(sealed) is not type(self):
             return False
-        return replace(self, **{name: getattr(sealed, name) for name in self._open()}) == sealed
+        taken = {name: getattr(sealed, name) for name in ("price", *self._open())}
+        return replace(self, **taken) == sealed
 
     def _open(self) -> list[str]:
         return [name for name in self.choices if getattr(self, name) is None]
@@ -129,7 +150,10 @@ class Threshold(Mechanism):
                 planned=self.limit,
                 asked=state.asked,
             )
-        paid = price(self, state.rows, state.planned or 1, state.log_beta)
+        paid = self.price
+        if paid is None:
+            found = price(self, state.rows, state.planned or 1, state.log_beta)
+            paid = (found.noise, found.tilt, found.floor)
         return Offer(
             index,
             state.rows,
@@ -141,24 +165,29 @@ class Threshold(Mechanism):
             state.log_beta,
             slack=_empirical(self, state.rows, state.planned or 1, state.log_beta),
             steps=state.rows,
-            price=(paid.noise, paid.tilt, paid.floor),
+            price=paid,
         )
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if noise is None:
             raise TypeError(f"{type(self).__name__} draws noise from the holdout's key, and was given none")
-        from unworn.noise import laplace
+        from unworn.noise.laplace import laplace
 
         run = self.run(offer.rows)
         count = rows.rounded([query], [noise])[0]
         held, level = self.compared(offer, count)
-        secret = int(laplace.laplace(noise.beside("threshold", state.round), run.threshold, 1)[0])
-        above = held + int(laplace.laplace(noise, run.question, 1)[0]) >= level + secret
+        secret = int(laplace(noise.beside("threshold", state.round), run.threshold, 1)[0])
+        above = held + int(laplace(noise, run.question, 1)[0]) >= level + secret
         symbol = self.told(offer, count, noise) if above else BELOW
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         return Crossed(symbol != BELOW)
+
+    def publish(self, offer: Offer, symbol: Symbol) -> Published:
+        if self.price is not None and offer.price != self.price:
+            raise ValueError("this answer was not made at the price of its plan")
+        return super().publish(offer, symbol)
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         paid = dict(zip(("noise", "tilt", "floor"), offer.price or (), strict=False))

@@ -113,7 +113,7 @@ def test_the_ends() -> None:
     assert Homogeneous(0.0, 0.0, 9).delta(at).tolist() == [0.0] * 4
     assert float(Homogeneous(900.0, 0.0, 2).delta(10.0)) == 1.0
     assert 0.0 < float(Homogeneous(0.01, 0.0, 10**6).delta(400.0)) < 1e-200  # deeper than betainc can be trusted
-    assert float(Homogeneous(0.01, 0.0, 100).delta(1.0)) == 0.0
+    assert float(Homogeneous(0.01, 0.0, 100).delta(1.0 + 1e-9)) == 0.0
 
 
 def test_mistakes_are_refused() -> None:
@@ -132,3 +132,28 @@ def test_mistakes_are_refused() -> None:
         Homogeneous(0.1, 0.0, 2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="slack"):
         advanced(0.1, 0.0, 3, 0.0)
+    for huge in (800.0, 1e300):
+        with pytest.raises(ValueError, match="epsilon above 700"):
+            advanced(huge, 0.0, 3, 0.1, book=True)
+    with pytest.raises(ValueError, match="promise nothing"):
+        advanced(600.0, 0.0, 10**299, 0.1, book=True)
+    for sd in (1e-200, 1e200, 5e-324):
+        with pytest.raises(ValueError, match="standard deviation"):
+            gaussian_rho(sd)
+    with pytest.raises(ValueError, match="number of answers"):
+        Homogeneous(0.1, 0.0, True)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 10, 50, 100])
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 1 / 3, 0.7, 1.1])
+def test_never_below_the_truth_next_to_a_tie(epsilon: float, k: int) -> None:
+    """At j epsilon and a few floats below: whether the tie counts must not be a matter of rounding.
+
+    k = 50 and epsilon = 0.1 (whose 50-fold is a little above 5.0) has delta(5.0) = 2.8e-30, not 0.
+    """
+    for j in range(k, 0, -2):
+        at = j * epsilon
+        for _ in range(4):
+            truth = exact(epsilon, k, at)
+            assert truth * (1 - 1e-12) <= float(Homogeneous(epsilon, 0.0, k).delta(at)) <= truth * (1 + 1e-11) + 1e-14
+            at = math.nextafter(at, 0.0)

@@ -52,3 +52,15 @@ def test_what_does_not_fit_says_what_is_left() -> None:
         GaussianFilter(0.5).after(0.3).after(0.45)
     with pytest.raises(ValueError, match=r"0\.2 of 0\.5 is left"):
         ConcentratedFilter(0.5).after(0.3).after(0.45)
+
+
+def test_squares_neither_overflow_nor_vanish() -> None:
+    for budget in (1e200, 1e-200, 5e-324):
+        with pytest.raises(ValueError, match=r"0 or lie in \[1e-150, 1e150\]"):
+            GaussianFilter(budget)
+    with pytest.raises(ValueError, match="does not fit"):
+        GaussianFilter(1e100).after(1e200)
+    with pytest.raises(ValueError, match="does not fit"):
+        GaussianFilter(0.0).after(1e-200)  # its square is 0, and yet it costs something
+    assert not GaussianFilter(1e-150).after(1e-200).admits(1e-150)
+    assert GaussianFilter(0.0).admits(0.0)

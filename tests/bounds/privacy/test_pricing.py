@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -51,7 +52,9 @@ def combined(log_p: Floats, log_q: Floats, k: int, epsilon: Floats) -> Floats:
         (Noised("cosine", 12), lambda m: cosine(m, 12), 14),
     ],
 )
-def test_every_price_dominates_the_noise_itself(event: Noised, law, reach: int, shift: int, k: int) -> None:  # type: ignore[no-untyped-def]
+def test_every_price_dominates_the_noise_itself(
+    event: Noised, law: Callable[[Floats], Floats], reach: int, shift: int, k: int
+) -> None:
     m = np.arange(-reach, reach + 1.0)
     truth = combined(law(m - shift), law(m), k, GRID)
     assert (profile(event, 100, k).delta(GRID) >= truth - 1e-12).all()
@@ -158,3 +161,23 @@ def test_mistakes_are_refused() -> None:
         profile(Drew(0.1), 0, 5)
     with pytest.raises(ValueError, match=r"at least 0\.1"):
         profile(Noised("gaussian", 0.01, 3), 10, 5)
+
+
+def test_whole_numbers_of_every_type_are_the_same_plan() -> None:
+    base = profile(Noised("laplace", 5.0, 3), 10, 5)
+    for number in (np.int64, float, np.float64):
+        assert profile(Noised("laplace", 5.0, number(3)), number(10), number(5)) is base
+    assert profile(Noised("laplace", 5.0), np.int64(10), 5.0) == Homogeneous(0.2, 0.0, 5)  # type: ignore[arg-type]
+    assert type(profile(Noised("laplace", 4.0), 10, 6.0).k) is int  # type: ignore[arg-type, attr-defined]
+
+
+@pytest.mark.parametrize("bad", [True, np.True_, 2.5, "3", math.nan, 10**400])
+def test_what_is_no_number_of_rows_is_refused_by_name(bad: object) -> None:
+    with pytest.raises(ValueError, match=r"rows drawn \(drawn\) must be a whole number"):
+        profile(Noised("laplace", 5.0, bad), 10, 5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"number of rows \(rows\) must be a whole number"):
+        profile(Noised("laplace", 5.0), bad, 5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"number of asks \(asks\) must be a whole number"):
+        profile(Noised("laplace", 5.0), 10, bad)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"1/scale.*more noise"):
+        profile(Noised("laplace", 1e-3, 1), 2, 10)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unworn.bounds.privacy import GDP, Approximate, Concentrated, Profile, Pure, bun_steinke
+from unworn.bounds.privacy import GDP, Approximate, Concentrated, Homogeneous, Profile, Pure, bun_steinke
 
 quiet = settings(derandomize=True, deadline=None, max_examples=150)
 mpmath = pytest.importorskip("mpmath")
@@ -91,3 +91,15 @@ def test_parameters_are_checked(bad: float) -> None:
 def test_nothing_spent_is_nothing_lost() -> None:
     for profile in (Pure(0.0), GDP(0.0), Concentrated(0.0)):
         assert profile.delta([0.0, 1.0]).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-308, 1e-200, 1e200, 1e308])
+def test_no_size_is_too_extreme(size: float) -> None:
+    """Warnings are errors here: nothing overflows on the way to 0 or 1."""
+    epsilon = np.array([0.0, 1e-250, 1e-3, 1.0, 700.0, 1e5, np.inf])
+    for profile in (Pure(size), GDP(size), Concentrated(size), Homogeneous(size, 0.0, 5)):
+        delta = profile.delta(epsilon)
+        assert (delta >= 0.0).all()
+        assert (np.diff(delta) <= 0.0).all()
+        assert delta[3] == (size > 1)
+    assert bun_steinke(size, 1.0) == (size > 1)

@@ -35,7 +35,12 @@ def odds(profile: Profile, beta: float) -> float:
 
 def at(tilt: Callable[[float], float], rest: Callable[[float], float]) -> Bound:
     """A bound tilt(eps) + rest(eps) delta/beta at the one eps of an (eps, delta) profile."""
-    return lambda profile, beta: tilt(profile.epsilon) + rest(profile.epsilon) * profile.floor / beta  # type: ignore[attr-defined]
+
+    def bound(profile: Profile, beta: float) -> float:
+        assert isinstance(profile, Approximate)
+        return tilt(profile.epsilon) + rest(profile.epsilon) * profile.floor / beta
+
+    return bound
 
 
 def worst_gap(worlds: list[World], bound: Bound) -> float:

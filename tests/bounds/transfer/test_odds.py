@@ -27,13 +27,21 @@ def worst(population: np.ndarray, rows: int, profile: list[tuple[float, float]],
     """
     values = len(population)
     questions = np.array(list(itertools.product([0, 1], repeat=values)), dtype=float)
-    outputs = len(questions) + 1
     samples = list(itertools.product(range(values), repeat=rows))
-    place = {sample: at for at, sample in enumerate(samples)}
-    weight = np.array([np.prod(population[list(sample)]) for sample in samples])
     theta = questions @ population
     psi = odds * theta / (1 + (odds - 1) * theta)
     gain = np.array([questions[:, list(sample)].mean(axis=1) - psi for sample in samples])
+    return largest(population, rows, profile, chance, gain)
+
+
+def largest(
+    population: np.ndarray, rows: int, profile: list[tuple[float, float]], chance: float, gain: np.ndarray
+) -> float:
+    """The largest mean of ``gain``, a number for every sample and output but the last, which is "not E": it gains 0."""
+    values, outputs = len(population), gain.shape[1] + 1
+    samples = list(itertools.product(range(values), repeat=rows))
+    place = {sample: at for at, sample in enumerate(samples)}
+    weight = np.array([np.prod(population[list(sample)]) for sample in samples])
     pairs = [
         (place[sample], place[(*sample[:i], x, *sample[i + 1 :])])
         for sample in samples
@@ -80,6 +88,34 @@ def test_no_private_channel_has_a_larger_gap(values: int, rows: int) -> None:
         assert worst(population, rows, private, chance, 1.0) <= chance * d2_gap(eps, delta, chance) + 1e-9
         # The odds form is pointwise: nothing but delta is left beyond the odds.
         assert worst(population, rows, private, chance, math.exp(eps)) <= delta + 1e-9
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 2.0])
+def test_shares_and_statistics_hold_together_at_one_delta(eps: float) -> None:
+    """Outputs name a share, which gains q(S) - psi(theta), or a statistic of sensitivity 1/n, q(S) - q(P) - t."""
+    rng = np.random.default_rng(7)
+    samples, t = list(itertools.product(range(2), repeat=2)), math.tanh(eps / 4)
+    statistics = np.array([[max(s), min(s), sum(s) % 2, s[0], s[1]] for s in samples]) / 2
+    statistics = np.concatenate([statistics, -statistics], axis=1)
+    tightest = without = 0.0
+    for _ in range(8):
+        high = float(rng.uniform(0.1, 0.9))
+        population = np.array([1 - high, high])
+        weight = np.array([np.prod(population[list(s)]) for s in samples])
+        shares = np.array([[sum(s) / 2, 1 - sum(s) / 2, 0.0] for s in samples])
+        theta = weight @ shares
+        share = shares - math.exp(eps) * theta / (1 + math.expm1(eps) * theta)
+        statistic = statistics - weight @ statistics
+        chance = float(rng.choice([0.05, 0.3, 0.9]))
+        for delta in (0.01 * chance, 0.2 * chance):
+            found, bare = (
+                largest(population, 2, [(eps, delta)], chance, np.concatenate([share, part], axis=1)) / delta
+                for part in (statistic - t, statistic)
+            )
+            assert found <= 1 + 1e-7
+            tightest, without = max(tightest, found), max(without, bare)
+    assert tightest > 0.1  # the delta is used
+    assert without > 1.5  # and the t is needed
 
 
 def test_the_worst_channel_attains_it() -> None:
@@ -166,8 +202,9 @@ def test_refuses_what_is_no_number() -> None:
         Price(math.nan, 0.1, 0.1)
     with pytest.raises(ValueError, match="tilt"):
         Price(0.1, -0.1, 0.1)
-    with pytest.raises(ValueError, match="not a number"):
-        Price(0.1, 0.1, 0.1).limits(math.nan)
+    for released in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match="not a number"):
+            Price(0.1, 0.1, 0.1).limits(released)
 
     class Nothing:
         def delta(self, epsilon: object) -> np.ndarray:

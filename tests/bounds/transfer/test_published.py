@@ -123,6 +123,10 @@ def test_expectations() -> None:
     for eps, delta in itertools.product((0.0, 0.1, 1.0), (0.0, 0.01)):
         assert sharp_expectation(eps, delta) <= tanh_expectation(eps, delta) <= expectation(eps, delta)
     assert expectation(0.0, 0.01) == sharp_expectation(0.0, 0.01) == 0.01
+    for theorem in (expectation, tanh_expectation, sharp_expectation):
+        with pytest.raises(ValueError, match="epsilon above 700"):
+            theorem(800.0, 0.1)
+        assert theorem(700.0, 0.1) >= 1.0
 
 
 def test_theorems_with_conditions() -> None:

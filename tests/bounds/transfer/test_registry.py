@@ -121,3 +121,12 @@ def test_searches() -> None:
     assert cost == pytest.approx(eps + 1e6 * delta)
     grid = closer(least.__globals__["_COARSE"], 5, 33)
     assert least.__globals__["_COARSE"][5] in grid
+
+
+@pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
+def test_a_plan_beyond_all_noise_still_names_one_that_can_be_drawn(noise: str) -> None:
+    for n, k, beta in ((12_000, 10**7, 0.05), (100, 1, 1e-6), (1, 1, 0.5), (2, 10**12, 1e-9)):
+        scale, width = best_scale(f"D2 {noise}", n, k, beta)
+        assert 1e-6 < scale < 2**52
+        assert 0 < largest_laplace(scale / n * n, k, beta) + scale
+        assert 0 < width <= 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -136,3 +137,32 @@ def test_refuses_bad_privacy() -> None:
             d1_gap(0.1, delta, 0.05)
     with pytest.raises(ValueError, match="mu"):
         d1_gdp(-1.0, 0.05)
+
+
+@pytest.mark.parametrize("relative", [relative_above, relative_below])
+def test_relative_forms_refuse_what_is_no_number(relative: Callable[..., float]) -> None:
+    for released in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match="released"):
+            relative(released, 0.01, 0.1, 1e-6, 0.05)
+    for noise in (math.nan, math.inf, -1e-9):
+        with pytest.raises(ValueError, match="noise"):
+            relative(0.1, noise, 0.1, 1e-6, 0.05)
+
+
+@quiet
+@given(released=st.floats(-3, 4), noise=st.floats(0, 2), eps=st.floats(0, 3), delta=st.floats(0, 1))
+def test_relative_forms_are_shares(released: float, noise: float, eps: float, delta: float) -> None:
+    assert 0.0 <= relative_above(released, noise, eps, delta, 0.05) <= 1.0
+    assert 0.0 <= relative_below(released, noise, eps, delta, 0.05) <= 1.0
+
+
+@quiet
+@given(theta=st.floats(0, 1), eps=st.floats(1e-3, 5))
+def test_the_second_form_is_about_a_mean(theta: float, eps: float) -> None:
+    """y - theta <= t + (1-t) b^+ with b = (1 + (a-1) theta) y - a theta, for every mean y; equality at the worst."""
+    a, t = math.exp(eps), math.tanh(eps / 4)
+    y = np.linspace(0, 1, 101)
+    bracket = (1 + (a - 1) * theta) * y - a * theta
+    assert (y - theta <= t + (1 - t) * np.maximum(bracket, 0) + 1e-12).all()
+    worst = 1 / (1 + math.exp(eps / 2))
+    assert a * worst / (1 + (a - 1) * worst) - worst == pytest.approx(t)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.audit.features import key_of
 from unworn.audit.target import Outcome, Outputs, Pair
 
-BELOW, ABOVE, HALTED = 0, 1, -1
+BELOW, ABOVE = 0, 1
+"""The answers of a pattern; in outputs they are +inf and −inf, as words are, and NaN is no answer."""
 
 
 def laplace(rng: np.random.Generator, scale: float, size: int) -> NDArray[np.float64]:
@@ -36,18 +38,18 @@ def compare(
 ) -> Outputs:
     """Hold each value, with noise, against a threshold of 0, with noise of its own.
 
-    One trial a row: 0 for below, 1 for above, −1 once ``cutoff`` values were above and nothing is answered any more.
-    ``refreshed`` draws a new threshold after each value above. ``shown`` tells the noisy value itself instead of
-    "above": then a row holds it, +inf for below, and NaN for nothing.
+    One trial a row: +inf for below, −inf for above, NaN once ``cutoff`` values were above and nothing is answered any
+    more. ``refreshed`` draws a new threshold after each value above; ``shown`` tells the noisy value itself instead of
+    "above".
     """
-    told: NDArray[Any] = np.full((trials, len(values)), np.nan if shown else HALTED, np.float64 if shown else np.int8)
+    told: NDArray[Any] = np.full((trials, len(values)), np.nan, np.float64 if shown else np.float32)
     active = np.arange(trials)
     threshold = laplace(rng, threshold_scale, trials)
     left = np.full(trials, len(values) + 1 if cutoff is None else cutoff)
     for place, value in enumerate(values):
         noisy = value + laplace(rng, query_scale, len(active))
         above = noisy >= threshold
-        told[active, place] = np.where(above, noisy, np.inf) if shown else above
+        told[active, place] = np.where(above, noisy if shown else -np.inf, np.inf)
         left -= above
         if refreshed:
             threshold[above] = laplace(rng, threshold_scale, int(above.sum()))
@@ -58,13 +60,16 @@ def compare(
 
 
 def exactly(pattern: Sequence[int]) -> Outcome:
-    """The outcome that the answers begin with this pattern."""
-    from unworn.audit.features import key_of
+    """The outcome that the answers begin with this pattern.
 
-    return Outcome(key_of(np.array(pattern)), partial(_begins, np.array(pattern, dtype=np.int8)))
+    >>> exactly([BELOW, BELOW, ABOVE]).label
+    'below² above'
+    """
+    told = np.where(np.array(pattern) == ABOVE, -np.inf, np.inf)
+    return Outcome(key_of(told), partial(_begins, told.astype(np.float32)))
 
 
-def _begins(pattern: NDArray[np.int8], outputs: Outputs) -> NDArray[np.bool_]:
+def _begins(pattern: NDArray[np.float32], outputs: Outputs) -> NDArray[np.bool_]:
     return np.asarray((outputs[:, : len(pattern)] == pattern).all(axis=1))
 
 

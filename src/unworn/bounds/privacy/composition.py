@@ -83,7 +83,8 @@ def _chernoff(b: Floats, k: float, epsilon: float) -> Floats:
     library, share = special(), b / k
     log_p, log_q = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
     divergence = -library.entr(share) - library.entr(1.0 - share) - share * log_p - (1.0 - share) * log_q
-    return np.asarray(np.exp(-k * np.maximum(divergence, 0.0)))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-k * np.maximum(divergence, 0.0)))
 
 
 def basic(costs: Iterable[tuple[float, float]]) -> tuple[float, float]:
@@ -116,7 +117,10 @@ def advanced(epsilon: float, floor: float, k: int, slack: float, *, book: bool =
     if epsilon > 700.0:
         raise ValueError(f"epsilon above 700 promises nothing, and overflows: {epsilon!r}. Use more noise")
     drift = epsilon * (math.expm1(epsilon) if book else math.tanh(epsilon / 2))
-    return math.sqrt(2.0 * k * math.log(1.0 / slack)) * epsilon + k * drift, min(1.0, k * floor + slack)
+    total = math.sqrt(2.0 * k * math.log(1.0 / slack)) * epsilon + k * drift
+    if not total < math.inf:
+        raise ValueError(f"{k!r} answers of epsilon = {epsilon!r} promise nothing, and overflow. Use more noise")
+    return total, min(1.0, k * floor + slack)
 
 
 def pure_rho(epsilon: float) -> float:

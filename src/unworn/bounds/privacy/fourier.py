@@ -131,6 +131,16 @@ def _twice(atoms: Atoms, k: int, few: int, gone: float) -> Losses:
     window = max(_window(partial(_log_mean_of_few, end, few, fine), middle, end.top, _WRAP / often) for end in ends)
     size = _size(window, fine)
     fine = window / (size // 2 - 2)
+    coarse = middle / _FINE
+
+    def log_mean(t: Floats) -> Floats:
+        bodies = k * _log_mean(body, t, fine) + (often + 1) * np.log1p(_stretch(t, coarse))
+        return np.asarray(bodies + k * _log_mean(tickets, t, coarse))
+
+    # The second window before the first transform: where it would be too long, nothing need be transformed.
+    outer = _window(log_mean, spread * math.sqrt(k), max(body.top, tickets.top), _WRAP)
+    length = _size(outer, coarse)
+
     one = _transform(body, fine, size)
     lost = (often + 1) * (2.0 * _WRAP / often + few * _above(body, fine, size) + rounding(few))
     parts = [(tickets, k)]
@@ -142,18 +152,10 @@ def _twice(atoms: Atoms, k: int, few: int, gone: float) -> Losses:
         points = fine * np.asarray(np.flatnonzero(seen) - size // 2, dtype=float)
         parts.append((Atoms(points, masses[seen] / masses[seen].sum()), times))
 
-    coarse = middle / _FINE
-
-    def log_mean(t: Floats) -> Floats:
-        bodies = k * _log_mean(body, t, fine) + (often + 1) * np.log1p(_stretch(t, coarse))
-        return np.asarray(bodies + k * _log_mean(tickets, t, coarse))
-
-    window = _window(log_mean, spread * math.sqrt(k), max(body.top, tickets.top), _WRAP)
-    size = _size(window, coarse)
-    coarse = window / (size // 2 - 2)
-    lost += _WRAP + 2.0 * rounding(often + 1) + sum(times * _above(part, coarse, size) for part, times in parts)
-    masses = _convolved([(_transform(part, coarse, size), times) for part, times in parts], size)
-    return Losses(coarse, 0, masses[size // 2 :] * (1.0 - gone), min(1.0, gone + lost))
+    coarse = outer / (length // 2 - 2)
+    lost += _WRAP + 2.0 * rounding(often + 1) + sum(times * _above(part, coarse, length) for part, times in parts)
+    masses = _convolved([(_transform(part, coarse, length), times) for part, times in parts], length)
+    return Losses(coarse, 0, masses[length // 2 :] * (1.0 - gone), min(1.0, gone + lost))
 
 
 def _stretch(t: Floats, step: float) -> Floats:

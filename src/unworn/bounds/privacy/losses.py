@@ -43,8 +43,8 @@ class Atoms:
 
     def __post_init__(self) -> None:
         check_between("the mass at infinity", self.infinite, 0.0, 1.0)
-        if self.losses.shape != self.masses.shape or not np.isfinite(self.losses).all():
-            raise ValueError("losses must be finite, one for each mass; mass at infinity is given apart")
+        if self.losses.shape != self.masses.shape or not (np.abs(self.losses) < 1e150).all():
+            raise ValueError("losses must be finite (below 1e150), one for each mass; mass at infinity is given apart")
         total = float(self.masses.sum()) + self.infinite
         if not (bool((self.masses >= 0.0).all()) and abs(total - 1.0) < 1e-6):
             raise ValueError(f"masses must be at least 0 and sum to 1 with the mass at infinity, not to {total!r}")

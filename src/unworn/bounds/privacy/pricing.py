@@ -33,9 +33,9 @@ def profile(event: Event, rows: int, asks: int) -> Profile:
     >>> round(float(profile(Noised("cosine", 500), rows=10_000, asks=40).delta(0.04)), 6)
     0.003177
     """
-    rows, asks = whole("rows, their number,", rows, 1), whole("asks, their number,", asks, 0)
+    rows, asks = whole("the number of rows (rows)", rows, 1), whole("the number of asks (asks)", asks, 0)
     if isinstance(event, Noised) and event.drawn is not None:
-        drawn = whole("drawn, the number of rows drawn,", event.drawn, 1, math.inf if event.replaced else rows)
+        drawn = whole("the number of rows drawn (drawn)", event.drawn, 1, math.inf if event.replaced else rows)
         event = replace(event, drawn=drawn)
     return _profile(event, rows, asks)
 

@@ -149,6 +149,9 @@ class Concentrated:
         values, rho = checked_epsilon(epsilon), self.rho
         if rho == 0.0:
             return np.zeros(values.shape)
+        if rho > 1e150:
+            return np.ones(values.shape)
+        rho = max(rho, 1e-150)  # delta rises with rho; outside of this range its square is no normal float
         excess = np.minimum(values - rho, 60.0 * math.sqrt(rho))  # beyond it delta is below e^-900
         t = np.maximum(excess / (2.0 * rho), min(1.0, 1.0 / math.expm1(min(3.0 * rho, 690.0))))
         for _ in range(40):
@@ -173,4 +176,5 @@ def bun_steinke(rho: float, epsilon: ArrayLike) -> Floats:
     excess = np.maximum(checked_epsilon(epsilon) - rho, 0.0)
     if rho == 0.0:
         return np.zeros(excess.shape)
-    return settled(np.exp(-np.square(np.minimum(excess, 1e150)) / (4.0 * rho)))
+    with np.errstate(over="ignore"):
+        return settled(np.exp(-np.square(np.minimum(excess, 1e150)) / (4.0 * rho)))

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from unworn.bounds import privacy
 from unworn.bounds.baselines import best_rounding, splitting_exact, splitting_width
-from unworn.bounds.extremes import largest_gaussian, largest_laplace
+from unworn.bounds.extremes import NARROWEST, WIDEST, largest_gaussian, largest_laplace
 from unworn.bounds.numerics import check_probability, check_whole
 from unworn.bounds.privacy.profiles import GDP, Profile
 from unworn.bounds.transfer.jung import jlnrss20_gaussian, jlnrss20_profile
@@ -109,10 +109,10 @@ def _best_scale(theorem: str, noise: str, n: int, k: int, beta: float) -> tuple[
 
     scale = lowest(lambda scale: reach * scale / n + limit(scale), math.sqrt(n * loss / reach), close=2e-3)
     if noise == "Gaussian" or reach * scale / n + limit(scale) >= 1.0:
-        return scale, min(1.0, reach * scale / n + limit(scale))
+        return _possible(scale), min(1.0, reach * scale / n + limit(scale))
     found: dict[float, tuple[float, float]] = {}  # scale: its width, and by how much its profile exceeds the limit's
     for _ in range(_LAST):
-        scale = float(max(2, round(scale))) if noise == "bounded" else scale
+        scale = float(max(2, round(scale))) if noise == "bounded" else _possible(scale)
         if any(abs(math.log(scale / seen)) < _CLOSE for seen in found):
             break
         total = stable(privacy.profile(Noised(_NOISES[noise], scale), n, k), beta)
@@ -121,6 +121,11 @@ def _best_scale(theorem: str, noise: str, n: int, k: int, beta: float) -> tuple[
         scale = lowest(partial(_corrected, found, limit, reach / n), scale, close=2e-3, step=1.1)
     best = min(found, key=lambda scale: found[scale][0])
     return best, min(1.0, found[best][0])
+
+
+def _possible(scale: float) -> float:
+    """Where no noise helps, the search for a scale runs off; it is brought back to what noise can be."""
+    return min(max(scale, 2.0 * NARROWEST), WIDEST / 2.0)
 
 
 def _corrected(
