@@ -18,12 +18,11 @@ def freedman(table: Table, published: Table = (), *, title: str, subtitle: str |
 
     ``table`` has ``signal`` (how many features are real), ``holdout``, ``features``, ``train``, ``reported``, ``low``,
     ``high`` and ``truth``; ``published`` has ``signal``, ``holdout``, ``features``, ``reported``, ``spread`` and
-    ``origin``, drawn as points. An interval that leaves the panel fills it.
+    ``origin``, drawn as points. An interval of more than half the range leaves the panel, and so fills it.
     """
     alt = altair("drawing the experiment")
     rows, known = records(table), records(published)
-    low = min([row[name] for row in rows for name in _LINES]) - 0.07
-    high = max([row[name] for row in rows for name in _LINES]) + 0.02
+    low, high = _span(rows)
     cut = [{**row, "low": max(row["low"], low), "high": min(row["high"], high)} for row in rows]
     scales = (
         alt.Scale(domain=[0, _ROOM * max(row["features"] for row in rows)], nice=False),
@@ -41,6 +40,13 @@ def freedman(table: Table, published: Table = (), *, title: str, subtitle: str |
     if known:
         lines.append("Diamonds: the paper's number, and those of the code published with it.")
     return dressed(alt, alt.vconcat(*panels, spacing=18), title, lines)
+
+
+def _span(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """From the lowest to the highest of lines and of intervals that say something, with a little room."""
+    ends = [row[name] for row in rows for name in ("low", "high") if row["high"] - row["low"] < 0.5]
+    numbers = [*ends, *(row[name] for row in rows for name in _LINES)]
+    return min(numbers) - 0.01, max(numbers) + 0.02
 
 
 def _panel(

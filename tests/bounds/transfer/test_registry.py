@@ -128,5 +128,5 @@ def test_a_plan_beyond_all_noise_still_names_one_that_can_be_drawn(noise: str) -
     for n, k, beta in ((12_000, 10**7, 0.05), (100, 1, 1e-6), (1, 1, 0.5), (2, 10**12, 1e-9)):
         scale, width = best_scale(f"D2 {noise}", n, k, beta)
         assert 1e-6 < scale < 2**52
-        assert 0 < largest_laplace(scale / n * n, k, beta) + scale
+        assert largest_laplace(scale / n * n, k, beta) + scale > 0
         assert 0 < width <= 1
