@@ -131,6 +131,13 @@ def test_the_command_prints_the_medians_and_draws_them(tmp_path: Path, capsys: p
     assert all(word in drawn for word in ("training rows", "fresh rows", "guess and check", "nothing is real"))
 
 
+@pytest.mark.parametrize("wrong", [["--rows", "10"], ["--figure", "nowhere/f.svg"], ["--figure", "f.pdf"]])
+def test_the_command_refuses_before_it_computes(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(wrong)
+    assert "error: " in capsys.readouterr().err
+
+
 @pytest.mark.theory
 def test_the_experiment_at_full_size() -> None:
     plain, reusable, checked = run(Freedman(), repetitions=21)

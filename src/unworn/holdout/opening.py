@@ -19,6 +19,7 @@ from unworn.errors import Conflict, Mismatch
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.transcript import Terms, Transcript
+from unworn.noise import Stream
 from unworn.sample import Sample
 from unworn.sample.fingerprint import digests, rows_digest
 
@@ -137,8 +138,9 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
 def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> None:
     from importlib.metadata import version
 
-    seeded = getattr(store, "new_key", None)  # the lab's store makes keys from a seed
+    seeded = getattr(store, "new_key", None)  # the lab's store makes keys and names from a seed
     key: Key = Key.new() if seeded is None else seeded()
+    name = secrets.token_hex(16) if seeded is None else Stream(key.derive("unworn/name")).words(2).tobytes().hex()
     told = digests(sample, rows_secret(key))
     terms = Terms(
         name=wanted.name or _free_name("holdout" if sample.path is None else sample.path.stem, _names(holdouts)),
@@ -157,7 +159,7 @@ def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
         version=version("unworn"),
     )
     terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
-    store.create(Entry.seal(secrets.token_hex(16), 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
+    store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
 
 
 def _names(holdouts: Mapping[str, Entry]) -> set[str]:

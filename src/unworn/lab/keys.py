@@ -22,6 +22,10 @@ class SeededStore(MemoryStore):
         super().__init__()
         self._rng = rng
 
+    def clock(self) -> float:
+        """The time of every entry: noise depends on the ledger's head, and so on all that is entered."""
+        return 0.0
+
     def new_key(self) -> Key:
         """What sealing asks a store for, if it has it."""
         return Key(self._rng.bytes(32))

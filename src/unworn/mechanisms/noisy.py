@@ -102,7 +102,7 @@ class Noisy(Mechanism):
         if not 0 <= tilt < 2:
             return False
         rest = float(profile(self.noised(rows), rows, asks).delta(4 * math.atanh(tilt / 2))) / beta
-        return noise >= self.largest(rows, asks, beta) * slip and floor >= rest * slip - 1e-12
+        return noise >= self.largest(rows, asks, beta) * slip and floor >= min(rest, 1.0) * slip - 1e-12
 
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
         if asks is None:

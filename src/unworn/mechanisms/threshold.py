@@ -85,7 +85,7 @@ class Threshold(Mechanism):
         noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
         if not 0 <= tilt < 2:
             return False
-        rest = run_floor(self.run(rows), asks, math.exp(log_beta), tilt)
+        rest = min(run_floor(self.run(rows), asks, math.exp(log_beta), tilt), 1.0)  # 1 is the whole range
         return noise >= found.noise * (1 - 1e-9) and floor >= rest * (1 - 1e-9) - 1e-12
 
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from unworn.errors import UnwornError
 from unworn.holdout import Holdout
 from unworn.lab.experiment import SLIP
 from unworn.lab.keys import SeededStore
@@ -170,11 +171,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(arguments)
-    if given.figure is not None:
-        check(given.figure)  # before minutes of computing
+    try:  # before minutes of computing
+        if given.figure is not None:
+            check(given.figure)
+        settings = [Freedman(given.rows, given.rows, real, budget=max(2_500, given.rows // 4)) for real in (0, 20)]
+    except (UnwornError, ValueError) as why:
+        parser.error(str(why))
     rows: list[dict[str, Any]] = []
-    for signal in (0, 20):
-        setting = Freedman(given.rows, given.rows, signal, budget=max(2_500, given.rows // 4))
+    for setting in settings:
+        signal = setting.signal
         outcomes = run(setting, given.repetitions, given.seed, progress=_count)
         print(f"\n{signal or 'no'} real features; Thresholdout's plan promises ± {setting.promised:.2f}\n" + HEAD)
         for outcome in outcomes:
