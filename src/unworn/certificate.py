@@ -150,6 +150,7 @@ class Certificate:
         verify([self.entry], public=self.terms.public, after=_before(self.first, self.entry))
         offer, symbol, mechanism = self.record.offer, self.record.symbol, self.terms.mechanism
         with replaying():
+            check_complete(self.terms)
             mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
             follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
         if not follows:
@@ -181,8 +182,14 @@ def replay(entries: Sequence[Entry]) -> Transcript:
     """Fold a chain and check that every answer was priced by what came before it."""
     with replaying():
         transcript = Transcript.of(entries)
+        check_complete(transcript.terms)
         transcript.check()
     return transcript
+
+
+def check_complete(terms: Terms) -> None:
+    if not terms.mechanism.complete():
+        raise Tampered("entry 0 leaves open what sealing fixes: the price of its plan")
 
 
 @contextmanager

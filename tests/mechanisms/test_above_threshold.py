@@ -258,7 +258,7 @@ def test_a_card_alone_with_its_ledger_and_forged(tmp_path: Path) -> None:
     [
         ({"threshold": math.nan}, "finite number"),
         ({"threshold": math.inf}, "finite number"),
-        ({"threshold": True}, "finite number"),
+        ({"threshold": True}, "must be a number"),
         ({"threshold": 0.5, "tops": 0}, "at least 1"),
         ({"threshold": 0.5, "tops": 1.5}, "whole number"),
         ({"threshold": 0.5, "tops": True}, "whole number"),

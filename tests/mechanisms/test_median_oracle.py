@@ -328,7 +328,7 @@ def test_questions_that_have_no_value_on_the_domain() -> None:
         ({"domain": DOMAIN, "threshold": 1.5}, "share of the range"),
         ({"domain": DOMAIN, "threshold": float("nan")}, "share of the range"),
         ({"domain": DOMAIN, "epsilon": 0.0}, "above 0"),
-        ({"domain": DOMAIN, "epsilon": float("inf")}, "finite"),
+        ({"domain": DOMAIN, "epsilon": float("inf")}, "at most 700"),
     ],
 )
 def test_what_is_no_configuration_is_refused(options: dict[str, Any], said: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.events import Described, Noised
 from unworn.lab.keys import SeededStore
+from unworn.ledger import GENESIS, Entry, Key
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Offer, OneSample, Subsampled
 from unworn.mechanisms.noisy import Noisy, price
 from unworn.queries import function, statistic
@@ -303,3 +305,19 @@ def test_code_cannot_look_at_the_holdout_that_runs_it() -> None:
     holdout.ask(statistic(peek, sensitivity=1 / ROWS, range=(0, 1)))
     assert len(seen) == 1
     assert holdout.meter.asked == 1
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(), Gaussian()])
+def test_terms_that_leave_the_price_open_are_forged(mechanism: Noisy) -> None:
+    """An offer at any price would follow from them."""
+    holdout = sealed(mechanism)
+    holdout.ask(share(col("age") > 50))
+    first, entry = holdout._desk.transcript.entries[:2]
+    key, terms, body = Key.new(), deepcopy(first.body), deepcopy(entry.body)
+    terms["mechanism"]["price"], terms["public"] = None, key.public
+    paid = list(holdout.mechanism.price)
+    body["offer"] = [[0.0, 0.0, 0.0] if value == paid else value for value in body["offer"]]
+    forged = Entry.seal(first.holdout, 0, GENESIS, terms, key)
+    card = Certificate.of(forged, Entry.seal(first.holdout, 1, forged.hash, body, key))
+    with pytest.raises(Tampered, match="leaves open"):
+        card.verify()

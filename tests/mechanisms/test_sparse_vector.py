@@ -391,7 +391,7 @@ def test_few_tops_share_a_threshold_and_many_do_not(tops: int, refresh: bool) ->
     [
         (lambda: SparseVector(math.nan), "finite"),
         (lambda: SparseVector(0.5, 0.0), "above 0"),
-        (lambda: SparseVector(0.5, math.inf), "finite"),
+        (lambda: SparseVector(0.5, math.inf), "at most 700"),
         (lambda: SparseVector(0.5, tops=0), "whole number from 1"),
         (lambda: SparseVector(0.5, tops=1.5), "whole number from 1"),  # type: ignore[arg-type]
         (lambda: SparseVector(0.5, split="odd"), "even"),

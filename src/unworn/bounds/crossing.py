@@ -75,7 +75,7 @@ def run_price(run: Run, rows: int, asks: int, beta: float) -> Price:
     0.209
     """
     check_rows(rows)
-    stable = stability(run_profile(_within(run, asks)), beta)
+    stable = stability(run_profile(within(run, asks)), beta)
     return Price(largest_error(run, asks, beta) / rows, stable.tilt, stable.floor)
 
 
@@ -88,8 +88,8 @@ def run_floor(run: Run, asks: int, beta: float, tilt: float) -> float:
     True
     """
     _check(asks, beta)
-    check_between("tilt", tilt, 0.0, 2.0 - 1e-9)
-    return float(run_profile(_within(run, asks)).delta(4.0 * math.atanh(tilt / 2.0))) / beta
+    check_between("tilt", tilt, 0.0, math.nextafter(2.0, 0.0))
+    return float(run_profile(within(run, asks)).delta(4.0 * math.atanh(tilt / 2.0))) / beta
 
 
 def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = False) -> float:
@@ -105,7 +105,7 @@ def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = 
     """
     _check(asks, beta)
     check_rows(rows)
-    unit = _within(run, asks).scaled(_WIDE / run.question)
+    unit = within(run, asks).scaled(_WIDE / run.question)
     error = largest_error(unit, asks, beta) + (false_alarm(unit, asks, beta) if cleared else 0.0)
     loss = unit.epsilon * (math.sqrt(unit.tops) if unit.fresh else 1.0)
 
@@ -118,7 +118,7 @@ def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = 
     return lowest(width, max(alike, 2.0 * loss / _TOLD), close=5e-3) * unit.question / run.question
 
 
-def _within(run: Run, asks: int) -> Run:
+def within(run: Run, asks: int) -> Run:
     """No run says "above" more often than it is asked."""
     return replace(run, tops=min(run.tops, asks))
 

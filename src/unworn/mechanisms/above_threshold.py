@@ -12,6 +12,7 @@ from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.coded import FAILED, Coded, counted, priced, published, whole
+from unworn.mechanisms.noisy import number
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
@@ -55,9 +56,9 @@ class AboveThreshold(Coded):
     tops: int | None = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.threshold, bool) or not math.isfinite(self.threshold):
+        if not math.isfinite(number("threshold", self.threshold)):
             raise ValueError(f"threshold must be a finite number, in the questions' own units, not {self.threshold!r}")
-        if self.tops is not None and (isinstance(self.tops, bool) or self.tops != int(self.tops) or self.tops < 1):
+        if self.tops is not None and (isinstance(self.tops, bool) or not isinstance(self.tops, int) or self.tops < 1):
             raise ValueError(f"tops must be a whole number of at least 1, or None for no end, not {self.tops!r}")
 
     def check(self, facts: Facts) -> None:

@@ -169,6 +169,10 @@ class Mechanism(ABC):
         """This configuration with what it leaves open chosen for a plan: what entry 0 records."""
         return self
 
+    def complete(self) -> bool:
+        """Whether nothing is left open: so it is once rows are sealed, and terms that leave a price open are forged."""
+        return True
+
     def accepts(self, sealed: Mechanism) -> bool:
         """Whether rows sealed with that mechanism may be opened with this one: the same, as far as it says."""
         return self == sealed

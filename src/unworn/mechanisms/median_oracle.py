@@ -32,8 +32,8 @@ class MedianOracle(Checked):
     """Guess the median of a question over all small data sets that agree with the answers so far; check it privately.
 
     A guess that passes is the answer, and teaches nothing. One that does not is answered with a noisy count, and every
-    data set on the wrong side of it is ruled out: at least half of them. So there are at most log2 of their number
-    wrong guesses, whatever is asked, and one of those data sets comes near to the rows for *every* question. The
+    data set on the wrong side of it is ruled out: at least half of them. So hardly more than log2 of their number of
+    guesses are wrong, whatever is asked, and one of those data sets comes near to the rows for *every* question. The
     asker's own guesses are not used. Rows outside the domain make guesses worse, and never an interval wrong.
 
     Parameters
@@ -70,7 +70,7 @@ class MedianOracle(Checked):
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", self.domain if isinstance(self.domain, Domain) else Domain(self.domain))
         check_share("threshold", self.threshold)
-        check_positive("epsilon", self.epsilon)
+        check_positive("epsilon", self.epsilon, 700.0)
         if self.points < 2:
             raise ValueError("a domain of a single point leaves nothing to ask: give its columns more values")
         size = 1 if self.size is None else self.size

@@ -98,7 +98,7 @@ class Noisy(Mechanism):
         from unworn.bounds.privacy import profile
 
         noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
-        beta, slip = math.exp(log_beta), 1 - 1e-9
+        beta, slip = math.exp(log_beta), 1 - 1e-6  # what recovering eps from the tilt may lose
         if not 0 <= tilt < 2:
             return False
         rest = float(profile(self.noised(rows), rows, asks).delta(4 * math.atanh(tilt / 2))) / beta
@@ -112,6 +112,9 @@ class Noisy(Mechanism):
         state = chosen.begin(rows, confidence, asks)  # refuses a plan that cannot be kept
         found = price(chosen, rows, asks, state.log_beta)
         return replace(chosen, price=(found.noise, found.tilt, found.floor))
+
+    def complete(self) -> bool:
+        return self.price is not None
 
     def accepts(self, sealed: Mechanism) -> bool:
         if not isinstance(sealed, type(self)):

@@ -65,6 +65,9 @@ class OneSample(Mechanism):
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
         return self if self.flip is not None or asks is None else self.for_(rows=rows, asks=asks, confidence=confidence)
 
+    def complete(self) -> bool:
+        return self.flip is not None
+
     def accepts(self, sealed: Mechanism) -> bool:
         return self == sealed or (self.flip is None and isinstance(sealed, OneSample))
 

@@ -50,7 +50,7 @@ class PrivateGuessAndCheck(Checked):
 
     def __post_init__(self) -> None:
         check_share("threshold", self.threshold)
-        check_positive("epsilon", self.epsilon)
+        check_positive("epsilon", self.epsilon, 700.0)
         check_limit("tops", self.tops)
         check_share("tolerance", self.tolerance)
 

@@ -16,6 +16,7 @@ from unworn.mechanisms.threshold import (
     check_limit,
     check_positive,
     check_share,
+    check_yes_no,
     paid_for,
     price,
     released,
@@ -45,7 +46,7 @@ class PrivateLadder(Threshold):
         How many climbs are told.
     baseline
         A score to beat, known beforehand, in the metric's own units; None for the worst there is, and then the first
-        submission is sure to climb.
+        submission climbs, unless it is within a step and noise of the worst.
     higher
         Whether a higher score is better; ``False`` for losses.
     range
@@ -77,9 +78,11 @@ class PrivateLadder(Threshold):
     def __post_init__(self) -> None:
         check_positive("step", self.step)
         check_share("step", self.step)
-        check_positive("epsilon", self.epsilon)
+        check_positive("epsilon", self.epsilon, 700.0)
         check_limit("tops", self.tops)
-        if len(self.range) != 2 or not (math.isfinite(self.range[1] - self.range[0]) and self.range[0] < self.range[1]):
+        check_yes_no("higher", self.higher)
+        ends = self.range if isinstance(self.range, tuple | list) else ()
+        if len(ends) != 2 or not (math.isfinite(ends[1] - ends[0]) and ends[0] < ends[1]):
             raise ValueError(f"range is the metric's lowest and highest value, both finite, not {self.range!r}")
         low, high = float(self.range[0]), float(self.range[1])
         object.__setattr__(self, "range", (low, high))  # a ledger has it as a list

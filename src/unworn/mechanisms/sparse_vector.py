@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from unworn.errors import Unaskable
 from unworn.mechanisms.base import Offer, Published, State, Symbol
-from unworn.mechanisms.noisy import check_goal
-from unworn.mechanisms.threshold import BELOW, Threshold, check_limit, check_positive, paid_for, price
+from unworn.mechanisms.noisy import check_goal, number
+from unworn.mechanisms.threshold import BELOW, Threshold, check_limit, check_positive, check_yes_no, paid_for, price
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 
@@ -66,10 +66,11 @@ class SparseVector(Threshold):
     split: str = "even"
 
     def __post_init__(self) -> None:
-        if isinstance(self.threshold, bool) or not math.isfinite(self.threshold):
+        if not math.isfinite(number("threshold", self.threshold)):
             raise ValueError(f"threshold must be a finite number, in the questions' own units, not {self.threshold!r}")
-        check_positive("epsilon", self.epsilon)
+        check_positive("epsilon", self.epsilon, 700.0)
         check_limit("tops", self.tops)
+        check_yes_no("refresh", self.refresh)
         if self.split not in ("even", "best"):
             raise ValueError(f"split is 'even' or 'best', not {self.split!r}")
 

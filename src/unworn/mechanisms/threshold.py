@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Crossed, Event
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.noisy import number
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from unworn.bounds.sparse import Run
     from unworn.bounds.transfer import Price
 
+_MOST_NOISE = 2.0**52
 BELOW = "below"
 """The symbol for a count that was not above: the only one that can be told without end."""
 
@@ -73,6 +75,10 @@ class Threshold(Mechanism):
         if open_ := self._open():
             raise ValueError(f"{name} needs {'=, '.join(open_)}=, or {name}.for_(rows={rows}, asks={asks}) to choose")
         state = super().begin(rows, confidence, asks)
+        if max(self.run(rows).threshold, self.run(rows).question) > _MOST_NOISE:
+            raise ValueError(
+                f"{name} would draw noise of more than 2**52 rows: take a larger epsilon, or a smaller scale"
+            )
         found = price(replace(self, price=None), rows, asks, state.log_beta)
         if self.price is not None and not self._holds(found, asks, rows, state.log_beta):
             raise ValueError(f"the price {self.price} of this plan is too low: it would not hold")
@@ -83,10 +89,11 @@ class Threshold(Mechanism):
         from unworn.bounds.crossing import run_floor
 
         noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
-        if not 0 <= tilt < 2:
+        slip = 1 - 1e-6  # what recovering eps from the tilt may lose
+        if not 0 <= tilt <= 2 or noise < found.noise * slip:
             return False
-        rest = min(run_floor(self.run(rows), asks, math.exp(log_beta), tilt), 1.0)  # 1 is the whole range
-        return noise >= found.noise * (1 - 1e-9) and floor >= rest * (1 - 1e-9) - 1e-12
+        # A floor of 1 is the whole range, whatever the tilt.
+        return floor >= 1 or (tilt < 2 and floor >= run_floor(self.run(rows), asks, math.exp(log_beta), tilt) * slip)
 
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
         if asks is None:
@@ -95,6 +102,9 @@ class Threshold(Mechanism):
         chosen = plain.chosen(rows, asks, 1 - confidence) if self._open() else plain
         found = price(chosen, rows, asks, chosen.begin(rows, confidence, asks).log_beta)
         return replace(chosen, price=(found.noise, found.tilt, found.floor))
+
+    def complete(self) -> bool:
+        return self.price is not None
 
     def accepts(self, sealed: Mechanism) -> bool:
         if type(sealed) is not type(self):
@@ -230,13 +240,19 @@ def released(symbol: Symbol) -> int:
 
 
 def check_share(name: str, value: float | None, low: float = 0.0, high: float = 1.0) -> None:
-    if value is not None and not low <= value <= high:
+    if value is not None and not low <= number(name, value) <= high:
         raise ValueError(f"{name} is a share of the range, in [{low:g}, {high:g}], not {value!r}")
 
 
-def check_positive(name: str, value: float | None) -> None:
-    if value is not None and not 0 < value < math.inf:
-        raise ValueError(f"{name} must be finite and above 0, not {value!r}")
+def check_positive(name: str, value: float | None, most: float = math.inf) -> None:
+    if value is not None and not (0 < number(name, value) <= most and value < math.inf):
+        upper = "finite" if most == math.inf else f"at most {most:g}"
+        raise ValueError(f"{name} must be above 0 and {upper}, not {value!r}")
+
+
+def check_yes_no(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is True or False, not {value!r}")
 
 
 def check_limit(name: str, value: int) -> None:
