@@ -145,6 +145,69 @@ def test_a_target_that_cannot_be_run() -> None:
             Target("bad", Claim.pure(1.0), [Pair(0, 1)], lambda *_: outputs).outputs(0, 100, np.random.default_rng(0))  # noqa: B023
 
 
+def run_of(*widths: int) -> Any:
+    """Returns another number of numbers each time it is called."""
+    told = iter(widths)
+    return lambda given, trials, rng: rng.random((trials, next(told)))
+
+
+@pytest.mark.parametrize("widths", [(2, 1), (2, 2, 3), (2, 2, 2, 1)])
+def test_the_number_of_places_must_not_vary(widths: tuple[int, ...]) -> None:
+    """Neither from input to input nor from search to measurement."""
+    with pytest.raises(ValueError, match=r"uneven.*returned 2 numbers a trial once and"):
+        audit(Target("uneven", Claim.pure(1.0), [Pair(0, 1)], run_of(*widths)), trials=100)
+
+
+def test_the_number_of_places_must_not_vary_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unworn.audit.auditor._CHUNK", 30)
+    with pytest.raises(ValueError, match="returned 1 numbers a trial once and 2 another time"):
+        audit(Target("uneven", Claim.pure(1.0), [Pair(0, 1)], run_of(1, 2)), trials=100)
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (lambda trials: np.zeros((trials, 0)), "without any: NaN says"),
+        (lambda trials: [[1]] * (trials - 1) + [[1, 2]], "all of the same length"),
+        (lambda trials: np.zeros(trials + 1), "returned shape"),
+        (lambda trials: None, "returned shape"),
+    ],
+)
+def test_outputs_that_are_no_table(returned: Any, says: str) -> None:
+    made = Target("bad", Claim.pure(1.0), [Pair(0, 1)], lambda given, trials, rng: returned(trials))
+    with pytest.raises(ValueError, match=f"bad: run.*{says}"):
+        audit(made, trials=200)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "1", None])
+def test_an_impossible_seed(seed: Any) -> None:
+    with pytest.raises(ValueError, match="seed must be a whole number from 0"):
+        audit(target(laplace(1.0), Claim.pure(1.0)), trials=200, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "holds", [lambda outputs: np.array([True]), lambda outputs: outputs > -np.inf, lambda outputs: outputs[:, 0] * 0.5]
+)
+def test_a_hint_says_yes_or_no_of_each_trial(holds: Any) -> None:
+    pair = Pair([0.0, 0.0], [1.0, 0.0], hints=(Outcome("mine", holds),))
+    with pytest.raises(ValueError, match=r"outcome 'mine' must say true or false of each of \d+ trials"):
+        audit(target(laplace(1.0), Claim.pure(1.0), [pair]), trials=200)
+
+
+def test_a_violation_is_named_where_the_quoted_number_is_kept() -> None:
+    """Eight answers worth .71 each, claimed at .5: no odds of e^4 are seen, and yet odds that the profile forbids."""
+    pairs = [Pair([0.0] * 8, [1.0] * 8)]
+    report = audit(target(laplace(1.4), Claim(Homogeneous(0.5, 0.0, 8)), pairs), trials=20_000)
+    assert report.refuted
+    assert report.lower_bound < report.claimed.value == 4.0
+    most = float(report.claimed.allowed(report.best.below))
+    assert report.best.above > most
+    assert f"{report.best.above:.4g} > {most:.4g}, the most that the whole profile allows" in str(report)
+    assert "whole profile" in report._repr_html_()
+    assert audit(target(laplace(1.4), Claim.pure(6.0), pairs), trials=1_000).violation is None  # not refuted
+    assert audit(target(laplace(0.1), Claim.pure(0.1)), trials=1_000).violation is None  # by its number
+
+
 def test_every_proposal_holds_as_often_as_it_says() -> None:
     """The counts a search reports are those of its outcomes, for symbols and numbers, words and silence."""
     rng = np.random.default_rng(7)

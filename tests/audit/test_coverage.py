@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -33,10 +34,10 @@ def test_a_third_party_is_caught_and_leaves_no_trace() -> None:
     )
     assert told.refuted
     assert (told.name, told.worst.misses) == ("Overconfident", 20)
-    assert "Overconfident" not in unworn.mechanisms._BY_NAME
+    assert "Overconfident" not in unworn.mechanisms.kinds()
     right = coverage(Rounding(12), rows=100, asks=24, repetitions=20, analysts=[SelectThenVote()])
     assert not right.refuted
-    assert unworn.mechanisms._BY_NAME["Rounding"] is Rounding
+    assert unworn.mechanisms.kinds()["Rounding"] is Rounding
 
 
 def test_everybody_plays() -> None:
@@ -64,6 +65,30 @@ def test_bad_input() -> None:
         coverage(Rounding(12), rows=60, asks=4, repetitions=0)
     with pytest.raises(UnwornError, match="There are"):
         covered("nothing")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"certainty": 1.0}, r"certainty must lie in \[0.5, 1\)"),
+        ({"certainty": float("nan")}, "certainty"),
+        ({"analysts": []}, "at least one"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"rows": 0}, "rows must be a whole number from 1"),
+        ({"asks": 0}, "asks must be a whole number from 1"),
+    ],
+)
+def test_numbers_out_of_range(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        coverage(**{"mechanism": Rounding(12), "rows": 60, "asks": 4, "repetitions": 1} | given)
+
+
+def test_a_name_of_this_package_is_taken() -> None:
+    """A ledger tells mechanisms apart by name: an audit of another Rounding would run as the one that is known."""
+    other = type("Rounding", (Overconfident,), {})
+    with pytest.raises(ValueError, match="mechanism Rounding already: give yours another name"):
+        coverage(other(12), rows=60, asks=4, repetitions=1, analysts=[SelectThenVote()])
+    assert unworn.mechanisms.kinds()["Rounding"] is Rounding
 
 
 def test_each_plan_can_be_played() -> None:

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from unworn.audit import controls
+from unworn.audit import Claim, Pair, Target, controls
+from unworn.bounds.privacy import Homogeneous
 
 
 def test_the_list(run: Run) -> None:
     told = json.loads(run("audit", "--list", "--json").stdout)
     named = {entry["name"]: entry for entry in told}
     assert {"bounded-noise", "gaussian", "laplace", "subsampled", "one-sample", "sparse-vector"} <= named.keys()
-    assert all({"name", "claimed", "broken"} <= entry.keys() for entry in told)
+    assert all(list(entry) == ["name", "claimed", "broken"] for entry in told)
     assert [name for name, entry in named.items() if entry["broken"]] == [
         "lyu-3",
         "lyu-4",
@@ -61,6 +62,22 @@ def test_a_refuted_claim_that_somebody_relies_on(run: Run, monkeypatch: pytest.M
     assert result.exit_code == 5
     assert "REFUTED" in result.stdout
     assert "known to be broken" not in result.stdout
+
+
+def test_a_violated_profile_is_shown_where_the_quoted_number_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight answers, each with less noise than 1/2 takes: far from 4 = 8/2 in odds, and yet more than is allowed."""
+    claim, pairs = Claim(Homogeneous(0.5, 0.0, 8)), [Pair(0.0, 1.0)]
+    made = Target("ours", claim, pairs, lambda count, trials, rng: count + rng.laplace(0.0, 1.4, (trials, 8)))
+    monkeypatch.setattr("unworn.audit.find", lambda name: made)
+    result = run("audit", "ours", "--trials", "20000")
+    assert result.exit_code == 5
+    assert "the most that the whole profile allows" in " ".join(result.stdout.split())
+    assert "and 4 is claimed" not in result.stdout
+
+
+def test_the_help_lists_the_exit_codes(run: Run) -> None:
+    told = run("audit", "--help").stdout
+    assert "2  no such name, or options that cannot be used" in told
 
 
 def test_too_few_trials_for_a_broken_one(run: Run) -> None:

@@ -98,7 +98,7 @@ def test_every_mechanism_is_tried() -> None:
     # Naive promises nothing, and OneSample a coin: they are tried below. Those that answer only some questions have
     # analysts of their own in tests/mechanisms.
     apart = {"Ladder", "MedianOracle", "PairedLadder", "PrivateGuessAndCheck", "PrivateLadder", "Thresholdout"}
-    assert {kind.__name__ for kind in tried | {Naive, OneSample}} | apart == set(unworn.mechanisms._BY_NAME)
+    assert {kind.__name__ for kind in tried | {Naive, OneSample}} | apart == set(unworn.mechanisms.kinds())
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

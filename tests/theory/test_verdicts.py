@@ -70,7 +70,7 @@ def test_true_hypotheses_survive_a_search(mechanism: Mechanism) -> None:
 
 
 def test_the_same_search_without_correction_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(unworn.mechanisms._BY_NAME, "Uncorrected", Uncorrected)
+    monkeypatch.setitem(unworn.mechanisms._OTHERS, "Uncorrected", Uncorrected)
     talkative = Uncorrected(z=0.1, cell=0.01)
     with pytest.raises(AssertionError, match="plays lost"):
         check(talkative, 0.05, plays=25, probes=20, seed=100)

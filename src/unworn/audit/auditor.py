@@ -14,7 +14,7 @@ from unworn.audit.report import Checked, Report
 from unworn.audit.search import Found, proposals
 from unworn.audit.target import Outcome, Outputs, Pair, Target
 from unworn.bounds import clopper_pearson
-from unworn.bounds.numerics import Floats, check_whole
+from unworn.bounds.numerics import Floats, whole
 
 CONFIDENCE = 1 - 1e-6
 _FINALISTS = 4
@@ -61,8 +61,7 @@ def audit(
     >>> report.refuted, report.lower_bound > 3
     (True, True)
     """
-    number = target.trials if trials is None else trials
-    check_whole("trials", number, 100)
+    number, seed = whole("trials", target.trials if trials is None else trials, 100), whole("seed", seed, 0)
     if not 0.5 <= confidence < 1.0:
         raise ValueError(f"confidence must lie in [0.5, 1), not {confidence!r}; 1 - 1e-6 is the default")
     searched = min(number // 2, _SEARCHED)
@@ -89,7 +88,7 @@ class _Runs:
 
     def __init__(self, target: Target, seed: int, total: int, progress: Callable[[int, int], None] | None) -> None:
         self._target, self._seed, self._total, self._progress = target, seed, total, progress
-        self._done = 0
+        self._done, self._places = 0, 0
 
     def chunks(self, place: int, side: int, phase: int, trials: int) -> Iterator[Outputs]:
         pair = self._target.pairs[place]
@@ -97,10 +96,21 @@ class _Runs:
         for part, start in enumerate(range(0, trials, _CHUNK)):
             rng = np.random.default_rng([self._seed, place, side, phase, part])
             size = min(_CHUNK, trials - start)
-            yield self._target.outputs(given, size, rng)
+            outputs = self._target.outputs(given, size, rng)
+            self._check(outputs.shape[1])
+            yield outputs
             self._done += size
             if self._progress is not None:
                 self._progress(self._done, self._total)
+
+    def _check(self, places: int) -> None:
+        """An outcome reads all trials alike: where a number stands must not depend on the input or on other trials."""
+        self._places = self._places or places
+        if places != self._places:
+            raise ValueError(
+                f"{self._target.name}: run(input, trials, rng) returned {self._places} numbers a trial once and "
+                f"{places} another time: every trial on every input must have as many, with NaN where nothing came out"
+            )
 
     def finish(self) -> None:
         if self._progress is not None:
@@ -161,7 +171,7 @@ def _measure(claim: Claim, finalists: list[Finalist], runs: _Runs, trials: int, 
         for side in (0, 1):
             for outputs in runs.chunks(place, side, 1, trials):
                 for which in mine:
-                    counts[which, side] += int(finalists[which].outcome.holds(outputs).sum())
+                    counts[which, side] += finalists[which].outcome.count(outputs)
     for finalist, pair in zip(finalists, counts.tolist(), strict=True):
         likelier, other = reversed(pair) if finalist.turned else pair
         above = clopper_pearson(float(likelier), float(trials), log_side + math.log(2))[0]

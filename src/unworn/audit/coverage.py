@@ -11,7 +11,7 @@ from typing import Any
 
 from unworn import mechanisms
 from unworn.bounds import clopper_pearson
-from unworn.bounds.numerics import check_whole
+from unworn.bounds.numerics import whole
 from unworn.errors import Unaskable
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Result, SignWorld, World, run
 from unworn.mechanisms import Mechanism
@@ -129,8 +129,13 @@ def coverage(
     >>> coverage(Rounding(12), rows=100, asks=24, repetitions=5, analysts=[SelectThenVote()]).refuted
     False
     """
-    check_whole("repetitions", repetitions, 1)
+    repetitions, seed = whole("repetitions", repetitions, 1), whole("seed", seed, 0)
+    rows, asks = whole("rows", rows, 1), whole("asks", asks, 1)
+    if not 0.5 <= certainty < 1.0:
+        raise ValueError(f"certainty must lie in [0.5, 1), not {certainty!r}; 1 - 1e-6 is the default")
     players = [kind() for kind in ANALYSTS.values()] if analysts is None else list(analysts)
+    if not players:
+        raise ValueError("analysts must be at least one, not none: leave it out for everybody in unworn.lab.ANALYSTS")
     log_level = math.log1p(-certainty) + math.log(2) - math.log(2 * len(players))
     plays: list[Played] = []
     for place, analyst in enumerate(players):
@@ -153,15 +158,14 @@ def coverage(
 @contextmanager
 def _known(kind: type[Mechanism]) -> Iterator[None]:
     """A holdout finds its mechanism by the name in entry 0: let it find one that is not of this package, meanwhile."""
-    before = mechanisms._BY_NAME.get(kind.__name__)
-    mechanisms._BY_NAME[kind.__name__] = kind
+    if mechanisms.kinds().get(kind.__name__) is kind:
+        yield
+        return
+    mechanisms.register(kind)
     try:
         yield
     finally:
-        if before is None:
-            del mechanisms._BY_NAME[kind.__name__]
-        else:
-            mechanisms._BY_NAME[kind.__name__] = before
+        mechanisms.forget(kind)
 
 
 def _played(

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any
-from zlib import crc32
-
-import numpy as np
+from typing import TypeVar
 
 from unworn.audit.claim import Claim
-from unworn.audit.counted import SHARE, Asked, Counted, neighbours
-from unworn.audit.target import Outputs, Pair, Target
+from unworn.audit.counted import SHARE, neighbours
+from unworn.audit.playing import PLACES, play
+from unworn.audit.target import Pair, Target
 from unworn.bounds import privacy
+from unworn.bounds.numerics import whole
 from unworn.bounds.privacy import GDP, Homogeneous, Profile, Pure
-from unworn.errors import Exhausted
 from unworn.events import Drew, Noised
-from unworn.mechanisms import Guess, Mechanism, Offer
-from unworn.mechanisms.threshold import BELOW, Threshold
-from unworn.noise import Stream
+from unworn.mechanisms import Guess, Mechanism, OneSample, State
+from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.threshold import Threshold
 
 _QUOTED = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
 """The first of these deltas that a profile reaches is the one at which it is quoted, if it does not reach 0."""
 _CONFIDENCE = 0.95
-_WORDS = {BELOW: np.inf, "above": -np.inf}
-"""Words that are common among symbols, as numbers: where one is left out, no half-line of counts holds it."""
-_OTHERS = 2.0**40
-"""All other words are numbers from here on, where no count lies."""
+_TOLD = 50.0
+"""A profile that is not below the largest of them at this epsilon claims nothing worth a test."""
+_TOO_FEW = ("within half the range", "the chance of a yes can be promised")
+"""How mechanisms refuse rows that are too few for intervals that say anything."""
+
+Kind = TypeVar("Kind", bound=Mechanism)
 
 Said = Sequence[int]
 """What the changed row says to each question: 0 or 1."""
@@ -43,14 +43,23 @@ def claim_of(mechanism: Mechanism, rows: int, asks: int) -> Claim:
     >>> print(claim_of(Gaussian(0.1), rows=20, asks=4), "|", claim_of(Laplace(0.1), rows=20, asks=4))
     μ = 1 | ε = 2
     """
-    told = profile_of(mechanism, rows, asks)
+    told = profile_of(settled(mechanism, rows, asks), rows, asks)
     if told is None:
         raise ValueError(
             f"{type(mechanism).__name__} claims no privacy: give it a method profile(rows, asks) that returns a "
             "privacy profile (see unworn.bounds.privacy), or give the audit a Claim"
         )
-    exact = isinstance(told, GDP | Pure) or (isinstance(told, Homogeneous) and told.floor == 0.0)
-    return Claim(told, 0.0 if exact else next(delta for delta in _QUOTED if float(told.delta(50.0)) < 0.8 * delta))
+    if isinstance(told, GDP | Pure) or (isinstance(told, Homogeneous) and told.floor == 0.0):
+        return Claim(told, 0.0)
+    last = float(told.delta(_TOLD))
+    for delta in _QUOTED:
+        if last < 0.8 * delta:
+            return Claim(told, delta)
+    raise ValueError(
+        f"{_described(mechanism)} hides next to nothing of {rows:,} rows in {asks:,} asks: its delta is still "
+        f"{last:.3g} at epsilon = {_TOLD:g}, and must be below {0.8 * _QUOTED[-1]:g} for a claim to be quoted. "
+        "Take more noise or fewer asks, or give the audit a Claim"
+    )
 
 
 def profile_of(mechanism: Mechanism, rows: int, asks: int) -> Profile | None:
@@ -59,17 +68,52 @@ def profile_of(mechanism: Mechanism, rows: int, asks: int) -> Profile | None:
     if stated is not None:
         profile: Profile = stated(rows, asks)
         return profile
+    state = _begun(mechanism, rows, asks)
     if isinstance(mechanism, Threshold):
+        from unworn.bounds.crossing import within
         from unworn.bounds.sparse import run_profile
 
-        return run_profile(mechanism.run(rows))
-    state = Mechanism.begin(mechanism, rows, _CONFIDENCE, asks)
+        return run_profile(within(mechanism.run(rows), asks))
     try:
         offer = mechanism.offer(state, SHARE, None)
         event = mechanism.event(offer, mechanism.likely(offer))
     except (ValueError, TypeError):
+        if isinstance(mechanism, Noisy | OneSample):  # these do claim something: what is wrong is to be seen
+            raise
         return None
     return privacy.profile(event, rows, asks) if isinstance(event, Noised | Drew) else None
+
+
+def settled(mechanism: Kind, rows: int, asks: int) -> Kind:
+    """What a holdout would seal: with what the configuration leaves open chosen for the plan.
+
+    >>> from unworn.mechanisms import Laplace
+    >>> settled(Laplace(0.1), rows=20, asks=4)
+    Laplace(scale=0.1, price=None)
+    >>> round(settled(Laplace(), rows=10_000, asks=4).scale, 4)
+    0.0068
+    """
+    rows, asks = whole("rows", rows, 1), whole("asks", asks, 1)
+    match mechanism:
+        case Noisy():
+            open_ = mechanism.scale is None
+        case OneSample():
+            open_ = mechanism.flip is None
+        case Threshold():
+            open_ = any(getattr(mechanism, name) is None for name in getattr(mechanism, "choices", ()))
+        case _:
+            open_ = True  # nobody knows of one that is not of this package: it knows itself
+    return mechanism.settled(rows, _CONFIDENCE, asks) if open_ else mechanism
+
+
+def _begun(mechanism: Mechanism, rows: int, asks: int) -> State:
+    try:
+        return mechanism.begin(rows, _CONFIDENCE, asks)
+    except ValueError as error:
+        if not any(words in str(error) for words in _TOO_FEW):
+            raise
+        # So few rows carry no certificate; how private their answers are can be seen all the same.
+        return Mechanism.begin(mechanism, rows, _CONFIDENCE, asks)
 
 
 def mechanism_target(
@@ -83,6 +127,7 @@ def mechanism_target(
     claimed: Claim | None = None,
     name: str | None = None,
     trials: int = 6_000,
+    places: int = PLACES,
 ) -> Target:
     """Audit the code that answers: ``offer``, ``answer`` and ``after`` are called as a holdout calls them.
 
@@ -97,6 +142,8 @@ def mechanism_target(
         everything instead of no, and the opposite of itself to the last question.
     claimed
         Another claim than the mechanism's own.
+    places
+        Numbers kept of each ask. A symbol is one number or word, or a list: of that, so many less one.
 
     Examples
     --------
@@ -105,6 +152,9 @@ def mechanism_target(
     >>> print(audit(mechanism_target(Laplace(0.1), rows=20, asks=1), trials=2_000))  # doctest: +ELLIPSIS
     laplace: claims ε = 0.5, is at least ε = 0...: not refuted
     """
+    places = whole("places", places, 1)
+    mechanism = settled(mechanism, rows, asks)
+    begun = _begun(mechanism, rows, asks)
     yes = (rows - 1) // 2 if others is None else others
     expected = None if guesses is None else [Guess(guess) for guess in guesses]
     pairs = [Pair(*neighbours(rows, yes, *said), _worded(*said)) for said in changes or _changes(asks)]
@@ -112,7 +162,7 @@ def mechanism_target(
         name or kebab(type(mechanism).__name__),
         claimed or claim_of(mechanism, rows, asks),
         pairs,
-        partial(_run, mechanism, expected),
+        partial(play, mechanism, begun, expected, places),
         trials,
         note=f"{_described(mechanism)}, {rows} rows, {asks} asks",
     )
@@ -136,54 +186,6 @@ def _changes(asks: int) -> list[tuple[Said, Said]]:
 def _worded(first: Said, second: Said) -> str:
     said = ("".join("yes " if word else "no " for word in words).strip() for words in (first, second))
     return "one row says " + " instead of ".join(said)
-
-
-def _run(
-    mechanism: Mechanism, guesses: list[Guess] | None, rows: Counted, trials: int, rng: np.random.Generator
-) -> Outputs:
-    try:
-        begun = mechanism.begin(rows.size, _CONFIDENCE, rows.asks)
-    except ValueError:  # so few rows carry no certificate; how private their answers are can be seen all the same
-        begun = Mechanism.begin(mechanism, rows.size, _CONFIDENCE, rows.asks)
-    questions = [Asked(place) for place in range(rows.asks)]
-
-    def play() -> list[list[float]]:
-        # A key of its own for every trial, as every holdout has one: a secret may outlive an ask, and not a holdout.
-        state, key = begun, rng.bytes(32)
-        told: list[list[float]] = []
-        for place, question in enumerate(questions):
-            try:
-                offer = mechanism.offer(state, SHARE, None if guesses is None else guesses[place])
-            except Exhausted:
-                break
-            reply = mechanism.answer(state, offer, question, rows, _stream(key, offer, question))
-            state = mechanism.after(state, reply.event)
-            told.append(_numbers(reply.symbol))
-        return told
-
-    plays = [play() for _ in range(trials)]
-    widths = [max((len(told[place]) for told in plays if place < len(told)), default=1) for place in range(rows.asks)]
-    starts = np.concatenate([[0], np.cumsum(widths)])
-    outputs = np.full((trials, int(starts[-1])), np.nan)
-    for trial, told in enumerate(plays):
-        for place, numbers in enumerate(told):
-            outputs[trial, starts[place] : starts[place] + len(numbers)] = numbers
-    return outputs
-
-
-def _stream(key: bytes, offer: Offer, question: Asked) -> Stream:
-    return Stream(key, "ask", offer.index, question.fingerprint)
-
-
-def _numbers(symbol: Any) -> list[float]:
-    """A symbol as numbers: what is in a list one after the other, words by a code."""
-    if isinstance(symbol, list | tuple):
-        return [number for part in symbol for number in _numbers(part)]
-    if symbol is None:
-        return [np.nan]
-    if isinstance(symbol, str):
-        return [_WORDS.get(symbol, _OTHERS + crc32(symbol.encode()))]
-    return [float(symbol)]
 
 
 def kebab(name: str) -> str:

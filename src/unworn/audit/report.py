@@ -55,10 +55,22 @@ class Report:
         """The outcome behind the verdict."""
         return self.best.outcome
 
+    @property
+    def violation(self) -> str | None:
+        """The inequality that was broken, where it is none about the number by which the claim is quoted."""
+        if not self.refuted or self.lower_bound > self.claimed.value:
+            return None
+        best = self.best
+        return (
+            f"{best.above:.4g} > {float(self.claimed.allowed(best.below)):.4g}, the most that the whole profile allows "
+            f"an outcome which has at most {best.below:.4g} on the neighbour"
+        )
+
     def __str__(self) -> str:
         symbol = "μ" if self.claimed.unit == "mu" else "ε"
         verdict = "REFUTED" if self.refuted else "not refuted"
-        return f"{self.name}: claims {self.claimed}, is at least {symbol} = {self.lower_bound:.4g}: {verdict}"
+        found = self.violation or f"is at least {symbol} = {self.lower_bound:.4g}"
+        return f"{self.name}: claims {self.claimed}, {found}: {verdict}"
 
     def to_json(self) -> dict[str, Any]:
         """Everything in plain values; ``claimed`` and ``lower_bound`` are numbers of the same ``unit``."""
@@ -87,6 +99,7 @@ class Report:
             f"<b>{html.escape(self.name)}</b>: "
             f"<b style='color:{colour}'>{'refuted' if self.refuted else 'not refuted'}</b>",
             f"claims {self.claimed}; at least {self.lower_bound:.4g} at {100 * self.confidence:.7g} %",
+            *([] if self.violation is None else [html.escape(self.violation)]),
             f"by the outcome <i>{html.escape(best.outcome)}</i> ({html.escape(best.pair)}): at least {best.above:.4g} "
             f"on one input, at most {best.below:.4g} on its neighbour ({self.trials:,} trials each)",
         ]

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.audit.features import Feature, Numbers, codes, features, key_of
+from unworn.audit.features import Feature, Numbers, codes, features, key_of, varying
 from unworn.audit.target import Outcome, Outputs, Pair
 
 Codes = NDArray[np.uint64]
@@ -43,18 +43,17 @@ def proposals(pair: Pair, one: Outputs, two: Outputs) -> tuple[int, list[Found]]
     """
     (one, first), (two, second) = (one[::2], one[1::2]), (two[::2], two[1::2])
     counted = min(len(first), len(second))
-    told = [Found(hint, _count(hint, first), _count(hint, second)) for hint in pair.hints]
+    told = [Found(hint, hint.count(first), hint.count(second)) for hint in pair.hints]
+    telling = set(varying(np.concatenate([one, two, first, second])))
     coded = zip(codes(one), codes(two), codes(first), codes(second), strict=True)
     for length, (*learn, count_first, count_second) in enumerate(coded, start=1):
+        if length > 1 and length - 1 not in telling:  # the same sets as before
+            continue
         shown = np.concatenate([one, two])[:, :length]
         told += _sets(length, learn[0], learn[1], count_first, count_second, shown)
     for feature in features(one, two):
         told += _half_lines(feature, feature.of(first[:counted]), feature.of(second[:counted]))
     return counted, told
-
-
-def _count(outcome: Outcome, outputs: Outputs) -> int:
-    return int(outcome.holds(outputs).sum())
 
 
 def _half_lines(feature: Feature, one: Numbers, two: Numbers) -> Iterator[Found]:

@@ -25,6 +25,20 @@ class Outcome:
     label: str
     holds: Callable[[Outputs], NDArray[np.bool_]]
 
+    def count(self, outputs: Outputs) -> int:
+        """How many trials have it.
+
+        >>> Outcome("positive", lambda outputs: outputs[:, 0] > 0).count(np.array([[1.0], [-1.0], [2.0]]))
+        2
+        """
+        told = np.asarray(self.holds(outputs))
+        if told.shape != (len(outputs),) or not (told.dtype == np.bool_ or np.isin(told, (0, 1)).all()):
+            raise ValueError(
+                f"the outcome {self.label!r} must say true or false of each of {len(outputs)} trials, in an array of "
+                f"shape ({len(outputs)},), and returned shape {told.shape} of {told.dtype}"
+            )
+        return int(told.sum())
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -79,12 +93,16 @@ class Target:
 
     def outputs(self, given: Any, trials: int, rng: np.random.Generator) -> Outputs:
         """One trial a row, checked: a run that returns another number of trials would bias every estimate."""
-        told = np.asarray(self.run(given, trials, rng))
+        said = self.run(given, trials, rng)
+        must = f"{self.name}: run(input, {trials}, rng) must return {trials} rows of numbers, one a trial, "
+        try:
+            told = np.asarray(said)
+        except ValueError:
+            raise ValueError(must + "all of the same length: pad what came short with NaN") from None
         if told.ndim == 1:
             told = told[:, np.newaxis]
         if told.ndim != 2 or len(told) != trials or told.dtype.kind not in "biuf":
-            raise ValueError(
-                f"{self.name}: run(input, {trials}, rng) must return {trials} rows of numbers, one a trial, and "
-                f"returned shape {told.shape} of {told.dtype}"
-            )
+            raise ValueError(must + f"and returned shape {told.shape} of {told.dtype}")
+        if not told.shape[1]:
+            raise ValueError(must + "and returned rows without any: NaN says that nothing came out")
         return told

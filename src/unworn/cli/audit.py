@@ -59,6 +59,7 @@ def audit(
     \b
     Exit codes:
       0  not refuted, or refuted and known to be broken (a control)
+      2  no such name, or options that cannot be used
       5  refuted
     """
     if list_:
@@ -104,18 +105,13 @@ def _list(json: bool) -> None:
 
     targets = [make() for make in catalogue().values()]
     if json:
-        emit([_listed(target) for target in targets])
+        emit([{"name": made.name, "claimed": made.claimed.value, "broken": made.broken} for made in targets])
         return
     lines = [
-        (target.name, str(target.claimed), "broken" if target.broken else "private", target.note) for target in targets
+        (made.name, str(made.claimed), "broken" if made.broken else "private", f"{made.trials:,}", made.note)
+        for made in targets
     ]
-    table(["name", "claims", "known to be", "what it is"], lines)
-
-
-def _listed(target: Any) -> dict[str, Any]:
-    claim = target.claimed
-    told = {"name": target.name, "claimed": claim.value, "broken": target.broken}
-    return told | {"unit": claim.unit, "delta": claim.delta, "trials": target.trials}
+    table(["name", "claims", "known to be", "runs", "what it is"], lines, right=(3,))
 
 
 def _print(report: Report, what: str) -> None:
@@ -133,7 +129,8 @@ def _print(report: Report, what: str) -> None:
     )
     say()
     if report.refuted:
-        say(f"REFUTED: {symbol} is at least {report.lower_bound:.3f}, and {report.claimed.value:.4g} is claimed.")
+        found = f"{symbol} is at least {report.lower_bound:.3f}, and {report.claimed.value:.4g} is claimed"
+        say(wrapped(f"REFUTED: {report.violation or found}."))
         told = (
             f"The outcome '{best.outcome}' came in {best.seen[0]:.4%} of the runs on one input and in "
             f"{best.seen[1]:.4%} on its neighbour ({best.pair}): whoever sees it knows more about one row than was "

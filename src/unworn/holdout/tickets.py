@@ -8,7 +8,6 @@ ledger, and no pickle ever holds a row or the key.
 from __future__ import annotations
 
 import os
-import secrets
 import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,7 @@ class Ticket:
         self._holdout = weakref.ref(holdout)
         self._server: Server | None = None
         self._reopen = _reopening(holdout, train, opening)
-        self._number = secrets.token_hex(8)
+        self._number = os.urandom(8).hex()
         _live[self._number] = holdout
 
     def reduce(self) -> tuple[Any, ...]:

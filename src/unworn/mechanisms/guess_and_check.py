@@ -10,7 +10,6 @@ from unworn.bounds import code_length, offset_nats
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.cells import edges, is_inside, locate
-from unworn.mechanisms.judging import judged, nominal_level
 from unworn.mechanisms.limits import interval
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -98,6 +97,8 @@ class GuessAndCheck(Mechanism):
         )
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
+        from unworn.mechanisms.judging import nominal_level  # loaded by those who test
+
         index = state.index(position)
         level = nominal_level(facts) - code_length(index, state.surprises, state.nats, state.planned)
         kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
@@ -129,7 +130,7 @@ class GuessAndCheck(Mechanism):
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         try:
-            symbol = self._symbol(offer, query, rows) if offer.null is None else judged(offer, query, rows)
+            symbol = self._symbol(offer, query, rows) if offer.null is None else _judged(offer, query, rows)
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))
@@ -262,3 +263,9 @@ def _unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
 
 def _octaves(rows: int) -> int:
     return (rows - 1).bit_length()
+
+
+def _judged(offer: Offer, query: Query, rows: Rows) -> Symbol:
+    from unworn.mechanisms.judging import judged
+
+    return judged(offer, query, rows)

@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 
 from unworn.bounds.transfer import registry
-from unworn.plan.pricing import DRAWN, KINDS, MOST, asks_within, guess_width, most_asks, noise_width, told
+from unworn.plan.guessed import MOST, guess_width
+from unworn.plan.pricing import DRAWN, KINDS, asks_within, most_asks, noise_width, told
 from unworn.plan.result import Plan
 
 Tick = Callable[[], object]

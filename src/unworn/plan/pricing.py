@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from math import log
 
-from unworn.bounds import best_rounding, code_length, offset_nats, splitting_exact
+from unworn.bounds import best_rounding, splitting_exact
 from unworn.mechanisms import (
     BoundedNoise,
     Gaussian,
-    Guess,
     GuessAndCheck,
     Laplace,
     Mechanism,
     OneSample,
     Rounding,
     SampleSplitting,
-    State,
     Subsampled,
 )
 from unworn.mechanisms.noisy import Noisy
+from unworn.plan.guessed import MOST, guess_width
 from unworn.plan.result import Option
-from unworn.queries.query import Facts
-
-MOST = 10**15
-"""Past this many rows or asks a plan says "as many as you like"."""
 
 HOPELESS = 0.5
 """An interval of this half-width is the whole range."""
-
-_TYPICAL_OFFSET = 2
-"""How many cells a wrong guess is taken to be off."""
 
 DRAWN = 10_000
 """Rows an ask reads where only some are drawn."""
@@ -79,19 +70,6 @@ def option(mechanism: str, theorem: str, width: float | None, reason: str, compa
 def right(asks: int, surprises: int) -> str:
     """How good guesses are taken to be."""
     return f"all but {surprises:,} of {asks:,} guesses are right" if surprises else "every guess is right"
-
-
-def guess_width(rows: int, asks: int, surprises: int, beta: float) -> float:
-    """What an exact guess of one half gets from guess and check at the last planned ask."""
-    nats = surprises * offset_nats(_TYPICAL_OFFSET)
-    mechanism, state = GuessAndCheck(), State(rows, log(beta), asks, asks - 1, surprises, nats)
-    offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-    return mechanism.publish_width(offer, 0)
-
-
-def code_nats(asks: int, surprises: int) -> float:
-    """How many nats guess and check has spent by the last planned ask."""
-    return code_length(asks, surprises, surprises * offset_nats(_TYPICAL_OFFSET), asks)
 
 
 def most_asks(mechanism: str, rows: int, width: float, beta: float, close: float = _CLOSE) -> int | None:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from math import isfinite, log1p
 
 from unworn.bounds import clopper_pearson
-from unworn.plan.choosing import best_of, options
-from unworn.plan.pricing import MOST, code_nats, guess_width
+from unworn.plan.guessed import MOST, code_nats, guess_width
 from unworn.plan.result import Plan
 
 
@@ -48,6 +47,8 @@ def plan(
 
 
 def _plan(rows: int, asks: int, surprises: int, confidence: float, within: float | None) -> Plan:
+    from unworn.plan.choosing import best_of, options  # prices every mechanism, and so loads them
+
     found = options(rows, asks, surprises, confidence, within)
     low, high = clopper_pearson(rows // 2, rows, log1p(-confidence) - code_nats(asks, surprises))
     width, floor = guess_width(rows, asks, surprises, 1 - confidence), float(high - low) / 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any, cast
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -15,6 +14,8 @@ def to_frame(columns: Mapping[str, Sequence[Any]], like: str | None = None) -> A
     >>> to_frame({"a": [1, 2]}, like="polars")["a"].to_list()
     [1, 2]
     """
+    from importlib.util import find_spec
+
     preferred = [like] if like in _LIBRARIES else []
     for library in [*preferred, *_LIBRARIES]:
         if find_spec(library) is not None:
