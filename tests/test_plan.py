@@ -32,8 +32,7 @@ def by_name(found: Plan) -> dict[str, Option]:
 
 
 def test_every_mechanism_that_answers_shares_is_an_option() -> None:
-    kinds = [kind for kind in vars(mechanisms).values() if isinstance(kind, type)]
-    known = {kind.__name__ for kind in kinds if issubclass(kind, mechanisms.Mechanism)}
+    known = set(mechanisms.kinds())
     assert {option.mechanism for option in planned(10_000, 1_000).mechanisms} == known - UNPRICED
 
 
@@ -151,10 +150,10 @@ def test_importing_plans_loads_no_theorem_about_noise() -> None:
 
 
 def test_solving_prices_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    from unworn.plan import solving
+    from unworn.plan import choosing
 
     calls = []
-    monkeypatch.setattr(solving, "options", lambda *terms: calls.append(terms) or planned(10_000, 1_000).options)
+    monkeypatch.setattr(choosing, "options", lambda *terms: calls.append(terms) or planned(10_000, 1_000).options)
     assert plan(asks=1_000, width=0.05).rows <= 10_000
     assert plan(10_000, 1_000, 0.07, None).surprises == 2
     assert len(calls) == 2

@@ -80,7 +80,7 @@ def test_bad_input() -> None:
 )
 def test_numbers_out_of_range(given: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        coverage(**{"mechanism": Rounding(12), "rows": 60, "asks": 4, "repetitions": 1} | given)
+        coverage(Rounding(12), **{"rows": 60, "asks": 4} | given)
 
 
 def test_a_name_of_this_package_is_taken() -> None:
