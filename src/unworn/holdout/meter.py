@@ -47,8 +47,11 @@ class Meter:
         width = "none left" if self.next_width is None else f"± {self.next_width:.4f}"
         return (
             f"asked {self.asked}{planned} · surprises {self.surprises} · refused {self.refused} · "
-            f"{self.spent:.1f} {self.currency} · next {width}"
+            f"{self._spent()} {self.currency} · next {width}"
         )
+
+    def _spent(self) -> str:
+        return f"{self.spent:.1f}" if self.spent == 0 or self.spent >= 1 else f"{self.spent:.2g}"
 
     def _repr_html_(self) -> str:
         cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in asdict(self).items())
