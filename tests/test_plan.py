@@ -152,8 +152,8 @@ def test_importing_plans_loads_no_theorem_about_noise() -> None:
 def test_solving_prices_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     from unworn.plan import choosing
 
-    calls = []
-    monkeypatch.setattr(choosing, "options", lambda *terms: calls.append(terms) or planned(10_000, 1_000).options)
+    calls, options = [], planned(10_000, 1_000).options
+    monkeypatch.setattr(choosing, "options", lambda *terms: calls.append(terms) or options)
     assert plan(asks=1_000, width=0.05).rows <= 10_000
     assert plan(10_000, 1_000, 0.07, None).surprises == 2
     assert len(calls) == 2

@@ -17,7 +17,8 @@ from unworn.events import Described, Noised
 from unworn.lab.keys import SeededStore
 from unworn.ledger import GENESIS, Entry, Key
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Offer, OneSample, Subsampled
-from unworn.mechanisms.noisy import Noisy, price
+from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.priced import price
 from unworn.queries import function, statistic
 from unworn.queries.query import Facts
 

@@ -18,7 +18,7 @@ from unworn.events import Crossed
 from unworn.lab.keys import SeededStore
 from unworn.mechanisms import Guess, PrivateGuessAndCheck, Thresholdout
 from unworn.mechanisms.checked import Checked
-from unworn.mechanisms.threshold import price
+from unworn.mechanisms.priced import price
 from unworn.noise import Stream
 from unworn.queries import function
 

@@ -14,7 +14,7 @@ from unworn.errors import Exhausted, Unaskable
 from unworn.events import Climbed, Crossed
 from unworn.lab.keys import SeededStore
 from unworn.mechanisms import PrivateLadder
-from unworn.mechanisms.threshold import price
+from unworn.mechanisms.priced import price
 from unworn.queries.query import Facts
 
 ROWS = 100_000

@@ -32,7 +32,7 @@ from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.events import Crossed, Noised
 from unworn.lab.keys import SeededStore
 from unworn.mechanisms import SparseVector
-from unworn.mechanisms.threshold import price
+from unworn.mechanisms.priced import price
 from unworn.noise import Stream
 from unworn.noise.laplace import laplace
 from unworn.queries import function, statistic

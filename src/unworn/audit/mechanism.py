@@ -17,6 +17,7 @@ from unworn.bounds.privacy import GDP, Homogeneous, Profile, Pure
 from unworn.events import Drew, Noised
 from unworn.mechanisms import Guess, Mechanism, OneSample, State
 from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.priced import Priced
 from unworn.mechanisms.threshold import Threshold
 
 _QUOTED = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
@@ -66,19 +67,16 @@ def profile_of(mechanism: Mechanism, rows: int, asks: int) -> Profile | None:
     """The profile, or None where a mechanism claims none."""
     stated = getattr(mechanism, "profile", None)
     if stated is not None:
+        if isinstance(mechanism, Priced):
+            _begun(mechanism, rows, asks)  # says what is wrong with a plan that has no profile
         profile: Profile = stated(rows, asks)
         return profile
     state = _begun(mechanism, rows, asks)
-    if isinstance(mechanism, Threshold):
-        from unworn.bounds.crossing import within
-        from unworn.bounds.sparse import run_profile
-
-        return run_profile(within(mechanism.run(rows), asks))
     try:
         offer = mechanism.offer(state, SHARE, None)
         event = mechanism.event(offer, mechanism.likely(offer))
     except (ValueError, TypeError):
-        if isinstance(mechanism, Noisy | OneSample):  # these do claim something: what is wrong is to be seen
+        if isinstance(mechanism, OneSample):  # it does claim something: what is wrong is to be seen
             raise
         return None
     return privacy.profile(event, rows, asks) if isinstance(event, Noised | Drew) else None
@@ -89,7 +87,7 @@ def settled(mechanism: Kind, rows: int, asks: int) -> Kind:
 
     >>> from unworn.mechanisms import Laplace
     >>> settled(Laplace(0.1), rows=20, asks=4)
-    Laplace(scale=0.1, price=None)
+    Laplace(scale=0.1)
     >>> settled(Laplace(), rows=10_000, asks=4).scale == Laplace.for_(rows=10_000, asks=4).scale
     True
     """

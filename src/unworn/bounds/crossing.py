@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from unworn.bounds.extremes import _first_below, _log_any, cvar
-from unworn.bounds.numerics import LN2, Floats, check_between, check_probability, check_rows, check_whole
+from unworn.bounds.numerics import LN2, Floats, check_probability, check_rows, check_whole
 from unworn.bounds.sparse import Run, run_profile
 from unworn.bounds.transfer.price import Price, stability
 from unworn.bounds.transfer.search import lowest
@@ -77,19 +77,6 @@ def run_price(run: Run, rows: int, asks: int, beta: float) -> Price:
     check_rows(rows)
     stable = stability(run_profile(within(run, asks)), beta)
     return Price(largest_error(run, asks, beta) / rows, stable.tilt, stable.floor)
-
-
-def run_floor(run: Run, asks: int, beta: float, tilt: float) -> float:
-    """The least ``floor`` that goes with a ``tilt`` = 2 tanh(eps/4) in the price of a run: delta(eps)/beta.
-
-    >>> from unworn.bounds.sparse import refreshed
-    >>> price = run_price(refreshed(0.1, 10), 100_000, 10_000, 0.05)
-    >>> round(price.floor, 6) == round(run_floor(refreshed(0.1, 10), 10_000, 0.05, price.tilt), 6)
-    True
-    """
-    _check(asks, beta)
-    check_between("tilt", tilt, 0.0, math.nextafter(2.0, 0.0))
-    return float(run_profile(within(run, asks)).delta(4.0 * math.atanh(tilt / 2.0))) / beta
 
 
 def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = False) -> float:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from unworn.errors import Unaskable
 from unworn.mechanisms.base import Guess, Offer, Published, State, Symbol
 from unworn.mechanisms.noisy import check_goal
-from unworn.mechanisms.threshold import BELOW, Threshold, paid_for, price, released
+from unworn.mechanisms.priced import price
+from unworn.mechanisms.threshold import BELOW, Threshold, paid_for, released
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 

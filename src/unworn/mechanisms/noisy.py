@@ -10,23 +10,22 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, SupportsFloat
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self, SupportsFloat
 
-from unworn.errors import Unaskable
 from unworn.events import Event, Noised
-from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.base import Guess, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.priced import Priced, price
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
 if TYPE_CHECKING:
-    from unworn.bounds.transfer import Price
+    from unworn.bounds.privacy import Profile
 
 
 @dataclass(frozen=True)
-class Noisy(Mechanism):
+class Noisy(Priced):
     """A count of rows, or of rows rounded at random to 0 or 1, with fresh integer noise.
 
     ``scale`` says how much, as a share of the range; None leaves the choice to the plan: the noise that makes the
@@ -34,14 +33,11 @@ class Noisy(Mechanism):
     """
 
     currency: ClassVar[str] = "mu"
-    reads: ClassVar[Literal["values", "rounded", "draws"]] = "rounded"
-    theorem: ClassVar[str] = "privacy transfer (Theorem D2)"
+    choices: ClassVar[tuple[str, ...]] = ("scale",)
     certificate: ClassVar[str]
     """Under which name ``transfer.widths`` lists this noise."""
 
     scale: float | None = None
-    price: tuple[float, float, float] | None = field(default=None, kw_only=True)
-    """(noise, tilt, floor) of the whole plan, worked out when the rows are sealed and recorded with the terms."""
 
     def __post_init__(self) -> None:
         if self.scale is not None:
@@ -59,10 +55,6 @@ class Noisy(Mechanism):
         """How one answer is made, for the accountant."""
 
     @abstractmethod
-    def largest(self, rows: int, asks: int, beta: float) -> float:
-        """How far, as a share, the worst of all released counts lies from the rows' own: its CVaR at ``beta``."""
-
-    @abstractmethod
     def draw(self, rows: int, noise: Stream) -> int:
         """Fresh noise, in steps."""
 
@@ -76,50 +68,22 @@ class Noisy(Mechanism):
 
     # ------------------------------------------------------------------ the plan
 
+    def profile(self, rows: int, asks: int) -> Profile:
+        from unworn.bounds.privacy import profile
+
+        return profile(self.noised(rows), rows, asks)
+
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
-        name = type(self).__name__
-        if asks is None:
-            raise ValueError(f"{name} is priced once, from its plan: give Holdout(asks=...)")
-        if self.scale is None:
-            raise ValueError(f"{name} needs scale=..., or {name}.for_(rows={rows}, asks={asks}) to choose it")
         state = super().begin(rows, confidence, asks)
-        found = price(replace(self, price=None), rows, asks, state.log_beta)
-        if not found.width < 0.5:
+        if not price(replace(self, price=None), rows, asks or 1, state.log_beta).width < 0.5:
             raise ValueError(
                 f"with {rows:,} rows no noise of this size keeps {asks:,} asks within half the range at "
                 f"{100 * confidence:.6g} %: bring more rows, plan fewer asks, or see unworn.plan for other mechanisms"
             )
-        if self.price is not None and not self._holds(rows, asks, state.log_beta):
-            raise ValueError(f"the price {self.price} of this plan is too low: it would not hold")
         return state
 
-    def _holds(self, rows: int, asks: int, log_beta: float) -> bool:
-        """Whether a recorded price is one that the theorem gives, though this version might choose another."""
-        from unworn.bounds.privacy import profile
-
-        noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
-        beta, slip = math.exp(log_beta), 1 - 1e-6  # what recovering eps from the tilt may lose
-        if not 0 <= tilt < 2:
-            return False
-        rest = float(profile(self.noised(rows), rows, asks).delta(4 * math.atanh(tilt / 2))) / beta
-        return noise >= self.largest(rows, asks, beta) * slip and floor >= min(rest, 1.0) * slip - 1e-12
-
-    def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
-        if asks is None:
-            return self
-        plain = replace(self, price=None)
-        chosen = plain if self.scale is not None else replace(plain, scale=self.best(rows, asks, 1 - confidence)[0])
-        state = chosen.begin(rows, confidence, asks)  # refuses a plan that cannot be kept
-        found = price(chosen, rows, asks, state.log_beta)
-        return replace(chosen, price=(found.noise, found.tilt, found.floor))
-
-    def complete(self) -> bool:
-        return self.price is not None
-
-    def accepts(self, sealed: Mechanism) -> bool:
-        if not isinstance(sealed, type(self)):
-            return False
-        return replace(self, scale=sealed.scale if self.scale is None else self.scale, price=sealed.price) == sealed
+    def chosen(self, rows: int, asks: int, beta: float) -> Self:
+        return replace(self, scale=self.best(rows, asks, beta)[0])
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
@@ -137,14 +101,6 @@ class Noisy(Mechanism):
 
     # ------------------------------------------------------------------ one ask
 
-    def check(self, facts: Facts) -> None:
-        if facts.runs_code and facts.kind != "statistic":
-            # One row could make it fail on all of them, or predict otherwise: no noise hides that.
-            raise Unaskable(
-                f"{type(self).__name__} hides what one row can change, and code that sees all the rows may change "
-                "everything because of one: ask with an array of predictions or an expression, or use GuessAndCheck"
-            )
-
     def after(self, state: State, event: Event) -> State:
         if event != self.noised(state.rows):
             raise TypeError(f"{type(self).__name__} of this plan does not know the event {event!r}")
@@ -158,24 +114,7 @@ class Noisy(Mechanism):
         return cost, cost
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        index = state.index(position)
-        paid = self.price
-        if paid is None:
-            found = price(self, state.rows, state.planned or 1, state.log_beta)
-            paid = (found.noise, found.tilt, found.floor)
-        return Offer(
-            index,
-            state.rows,
-            facts.kind,
-            facts.low,
-            facts.high,
-            facts.zero_one,
-            facts.runs_code,
-            state.log_beta,
-            steps=self.steps(state.rows),
-            price=paid,
-            sensitivity=facts.sensitivity,
-        )
+        return self.priced(state, state.index(position), facts, self.steps(state.rows))
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if noise is None:
@@ -199,8 +138,6 @@ class Noisy(Mechanism):
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         if not isinstance(symbol, int) or offer.price is None or offer.steps != self.steps(offer.rows):
             raise TypeError("a noisy answer is a whole number of steps at a price")
-        if self.price is not None and offer.price != self.price:
-            raise ValueError("this answer was not made at the price of its plan")
         from unworn.bounds.transfer import Price
 
         released, paid = symbol / offer.steps, Price(*offer.price)
@@ -219,24 +156,10 @@ class Noisy(Mechanism):
             low, high = offer.low, offer.high
         return Published(min(max(value, low), high), low, high, "noise")
 
-    def numbers(self, offer: Offer) -> dict[str, float]:
-        return dict(zip(("noise", "tilt", "floor"), offer.price or (), strict=False))
-
     def likely(self, offer: Offer) -> Symbol:
         if offer.sensitivity is None:
             return offer.steps // 2
         return round((offer.high - offer.low) / (2 * unit(offer)) * (offer.steps / offer.rows))
-
-
-@lru_cache(maxsize=256)
-def price(mechanism: Noisy, rows: int, asks: int, log_beta: float) -> Price:
-    """What a plan costs, computed once: the accountant's profile of all the planned asks, turned into an interval."""
-    from unworn.bounds.privacy import profile
-    from unworn.bounds.transfer import Price, stability
-
-    beta = math.exp(log_beta)
-    stable = stability(profile(mechanism.noised(rows), rows, asks), beta)
-    return Price(mechanism.largest(rows, asks, beta), stable.tilt, stable.floor)
 
 
 def unit(offer: Offer) -> float:

@@ -10,6 +10,7 @@ from unworn.errors import Unaskable
 from unworn.events import Climbed, Event
 from unworn.mechanisms.base import Guess, Offer, Published, State, Symbol
 from unworn.mechanisms.noisy import check_goal
+from unworn.mechanisms.priced import price
 from unworn.mechanisms.threshold import (
     BELOW,
     Threshold,
@@ -18,7 +19,6 @@ from unworn.mechanisms.threshold import (
     check_share,
     check_yes_no,
     paid_for,
-    price,
     released,
 )
 from unworn.noise import Stream

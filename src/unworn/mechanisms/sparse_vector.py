@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from unworn.errors import Unaskable
 from unworn.mechanisms.base import Offer, Published, State, Symbol
 from unworn.mechanisms.noisy import check_goal, number
-from unworn.mechanisms.threshold import BELOW, Threshold, check_limit, check_positive, check_yes_no, paid_for, price
+from unworn.mechanisms.priced import price
+from unworn.mechanisms.threshold import BELOW, Threshold, check_limit, check_positive, check_yes_no, paid_for
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 

@@ -9,7 +9,8 @@ from typing import ClassVar, Literal, Self
 from unworn.errors import Unaskable
 from unworn.events import Noised
 from unworn.mechanisms.base import Offer, State
-from unworn.mechanisms.noisy import Noisy, check_goal, minimum, number, price
+from unworn.mechanisms.noisy import Noisy, check_goal, minimum, number
+from unworn.mechanisms.priced import price
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar
 
-from unworn.errors import Exhausted, Unaskable
+from unworn.errors import Exhausted
 from unworn.events import Crossed, Event
-from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.base import Guess, Mechanism, Offer, Reply, State, Symbol
 from unworn.mechanisms.noisy import number
+from unworn.mechanisms.priced import Priced, price
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
 if TYPE_CHECKING:
+    from unworn.bounds.privacy import Profile
     from unworn.bounds.sparse import Run
     from unworn.bounds.transfer import Price
 
@@ -31,17 +33,10 @@ BELOW = "below"
 
 
 @dataclass(frozen=True)
-class Threshold(Mechanism):
+class Threshold(Priced):
     """A noisy count is held against a noisy threshold; what was above ends the threshold."""
 
     currency: ClassVar[str] = "tops"
-    reads: ClassVar[Literal["values", "rounded", "draws"]] = "rounded"
-    theorem: ClassVar[str] = "privacy transfer (Theorem D2)"
-    choices: ClassVar[tuple[str, ...]]
-    """Parameters that the plan chooses where they are None."""
-
-    price: tuple[float, float, float] | None = field(default=None, kw_only=True)
-    """(noise, tilt, floor) of the whole plan, worked out when the rows are sealed and recorded with the terms."""
 
     # ------------------------------------------------------------------ what each mechanism says of itself
 
@@ -62,68 +57,35 @@ class Threshold(Mechanism):
     def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
         """What is released of a count that was above."""
 
-    @abstractmethod
-    def chosen(self, rows: int, asks: int, beta: float) -> Self:
-        """This configuration with what it leaves open chosen for the narrowest intervals."""
-
     # ------------------------------------------------------------------ the plan
 
+    def profile(self, rows: int, asks: int) -> Profile:
+        from unworn.bounds.crossing import within
+        from unworn.bounds.sparse import run_profile
+
+        return run_profile(within(self.run(rows), asks))
+
+    def largest(self, rows: int, asks: int, beta: float) -> float:
+        from unworn.bounds.crossing import largest_error
+
+        return largest_error(self.run(rows), asks, beta) / rows
+
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
-        name = type(self).__name__
-        if asks is None:
-            raise ValueError(f"{name} is priced once, from its plan: give Holdout(asks=...)")
-        if open_ := self._open():
-            raise ValueError(f"{name} needs {'=, '.join(open_)}=, or {name}.for_(rows={rows}, asks={asks}) to choose")
         state = super().begin(rows, confidence, asks)
         if max(self.run(rows).threshold, self.run(rows).question) > _MOST_NOISE:
             raise ValueError(
-                f"{name} would draw noise of more than 2**52 rows: take a larger epsilon, or a smaller scale"
+                f"{type(self).__name__} would draw noise of more than 2**52 rows: "
+                "take a larger epsilon, or a smaller scale"
             )
-        found = price(replace(self, price=None), rows, asks, state.log_beta)
-        if self.price is not None and not self._holds(found, asks, rows, state.log_beta):
-            raise ValueError(f"the price {self.price} of this plan is too low: it would not hold")
+        price(replace(self, price=None), rows, asks or 1, state.log_beta)
         return state
-
-    def _holds(self, found: Price, asks: int, rows: int, log_beta: float) -> bool:
-        """Whether a recorded price is one that the theorem gives, though this version might choose another."""
-        from unworn.bounds.crossing import run_floor
-
-        noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
-        slip = 1 - 1e-6  # what recovering eps from the tilt may lose
-        if not 0 <= tilt <= 2 or noise < found.noise * slip:
-            return False
-        # A floor of 1 is the whole range, whatever the tilt.
-        return floor >= 1 or (tilt < 2 and floor >= run_floor(self.run(rows), asks, math.exp(log_beta), tilt) * slip)
-
-    def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
-        if asks is None:
-            return self
-        plain = replace(self, price=None)
-        chosen = plain.chosen(rows, asks, 1 - confidence) if self._open() else plain
-        found = price(chosen, rows, asks, chosen.begin(rows, confidence, asks).log_beta)
-        return replace(chosen, price=(found.noise, found.tilt, found.floor))
-
-    def complete(self) -> bool:
-        return self.price is not None
-
-    def accepts(self, sealed: Mechanism) -> bool:
-        if type(sealed) is not type(self):
-            return False
-        taken = {name: getattr(sealed, name) for name in ("price", *self._open())}
-        return replace(self, **taken) == sealed
-
-    def _open(self) -> list[str]:
-        return [name for name in self.choices if getattr(self, name) is None]
 
     # ------------------------------------------------------------------ one ask
 
     def check(self, facts: Facts) -> None:
         super().check(facts)
-        if facts.runs_code:
-            raise Unaskable(
-                f"{type(self).__name__} hides what one row can change, and code that sees all the rows may change "
-                "everything because of one: ask with an array of predictions or an expression, or use GuessAndCheck"
-            )
+        if facts.kind == "statistic":
+            Mechanism.check(self, facts)
 
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Crossed):
@@ -160,23 +122,8 @@ class Threshold(Mechanism):
                 planned=self.limit,
                 asked=state.asked,
             )
-        paid = self.price
-        if paid is None:
-            found = price(self, state.rows, state.planned or 1, state.log_beta)
-            paid = (found.noise, found.tilt, found.floor)
-        return Offer(
-            index,
-            state.rows,
-            facts.kind,
-            facts.low,
-            facts.high,
-            facts.zero_one,
-            facts.runs_code,
-            state.log_beta,
-            slack=_empirical(self, state.rows, state.planned or 1, state.log_beta),
-            steps=state.rows,
-            price=paid,
-        )
+        error = _empirical(self, state.rows, state.planned or 1, state.log_beta)
+        return replace(self.priced(state, index, facts, state.rows), slack=error)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if noise is None:
@@ -194,25 +141,16 @@ class Threshold(Mechanism):
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         return Crossed(symbol != BELOW)
 
-    def publish(self, offer: Offer, symbol: Symbol) -> Published:
-        if self.price is not None and offer.price != self.price:
-            raise ValueError("this answer was not made at the price of its plan")
-        return super().publish(offer, symbol)
-
     def numbers(self, offer: Offer) -> dict[str, float]:
-        paid = dict(zip(("noise", "tilt", "floor"), offer.price or (), strict=False))
-        return {**paid, "epsilon": self.run(offer.rows).epsilon, "tops": self.limit, "empirical_error": offer.slack}
+        return {
+            **super().numbers(offer),
+            "epsilon": self.run(offer.rows).epsilon,
+            "tops": self.limit,
+            "empirical_error": offer.slack,
+        }
 
     def likely(self, offer: Offer) -> Symbol:
         return BELOW
-
-
-@lru_cache(maxsize=256)
-def price(mechanism: Threshold, rows: int, asks: int, log_beta: float) -> Price:
-    """What a plan costs, computed once: no run has more thresholds than asks."""
-    from unworn.bounds.crossing import run_price
-
-    return run_price(mechanism.run(rows), rows, asks, math.exp(log_beta))
 
 
 @lru_cache(maxsize=256)
