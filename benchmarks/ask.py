@@ -7,7 +7,6 @@ import statistics
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,7 +17,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from table import Row, as_json, compared, microseconds, options, show, timed
+from table import Row, compared, microseconds, run, timed
 from unworn import Holdout, Query, accuracy
 from unworn.ledger import Entry
 
@@ -191,16 +190,5 @@ def rows(quick: bool) -> Iterator[Row]:
     yield from importing(rounds=2 if quick else 15)
 
 
-def main() -> None:
-    started = time.perf_counter()
-    chosen = options(__doc__)
-    measured = list(rows(chosen.quick))
-    if chosen.json:
-        print(as_json(measured))
-        return
-    show("What an ask costs, in µs", measured, 1)
-    print(f"measured in {time.perf_counter() - started:.0f} s")
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "What an ask costs, in µs", rows)

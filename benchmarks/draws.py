@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from table import Row, as_json, compared, microseconds, options, show
+from table import Row, compared, microseconds, run
 from unworn.noise import Stream
 from unworn.queries import Query, col, mean, share
 from unworn.sample import Sample
@@ -71,16 +70,5 @@ def rows(quick: bool) -> Iterator[Row]:
     yield from rounding(10**6, rounds=5 if quick else 50)
 
 
-def main() -> None:
-    started = time.perf_counter()
-    chosen = options(__doc__)
-    measured = list(rows(chosen.quick))
-    if chosen.json:
-        print(as_json(measured))
-        return
-    show("What a draw costs, in µs", measured, 1)
-    print(f"measured in {time.perf_counter() - started:.0f} s")
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "What a draw costs, in µs", rows)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from table import Row, as_json, compared, microseconds, options, show
+from table import Row, compared, microseconds, run
 from unworn.noise import Stream
 from unworn.noise.samplers import coins, discrete_gaussian, gaussian, indices, laplace, raised_cosine
 
@@ -79,16 +78,5 @@ def rows(quick: bool) -> Iterator[Row]:
     yield from rows_drawn(10_000, rounds=10 if quick else 300)
 
 
-def main() -> None:
-    started = time.perf_counter()
-    chosen = options(__doc__)
-    measured = list(rows(chosen.quick))
-    if chosen.json:
-        print(as_json(measured))
-        return
-    show("What exact noise costs, in µs", measured, 1)
-    print(f"measured in {time.perf_counter() - started:.0f} s")
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "What exact noise costs, in µs", rows)

@@ -11,7 +11,7 @@ import json
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
@@ -96,3 +96,15 @@ def verdict(holds: bool | None) -> str:
 def console() -> Console:
     """As wide as the tables need, whether or not anyone watches."""
     return Console(width=150, highlight=False)
+
+
+def run(about: str, title: str, rows: Callable[[bool], Iterable[Row]]) -> None:
+    """What a script of timings does: measure, quickly if asked to, and show one table or JSON."""
+    started = time.perf_counter()
+    chosen = options(about)
+    measured = list(rows(chosen.quick))
+    if chosen.json:
+        print(as_json(measured))
+        return
+    show(title, measured, 1)
+    print(f"measured in {time.perf_counter() - started:.0f} s")

@@ -66,8 +66,9 @@ def test_noise_has_its_form() -> None:
 
 
 def test_certificates_meet_their_goals() -> None:
-    # Widths are computed, not timed: apart from three times, which are not judged here.
+    # Widths are computed, not timed; the three rows that are timed depend on the machine and are not tested.
     rows = measured("certificates.py")
     check_form(rows)
-    judged = [row for row in rows if row["holds"] is not None and "µs" not in row["what"]]
+    judged = [row for row in rows if row["holds"] is not None and not row["what"].startswith(("µs", "seconds"))]
+    assert len(judged) > 50
     assert [row["what"] for row in judged if not row["holds"]] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -37,7 +38,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         check_between("delta", self.delta, 0.0, 1.0)
-        object.__setattr__(self, "_value", self._quoted())
+        _ = self.value  # a claim that cannot be quoted is refused when it is made
 
     @classmethod
     def pure(cls, epsilon: float) -> Self:
@@ -59,10 +60,10 @@ class Claim:
         """In what the claim is quoted: ``"epsilon"`` or ``"mu"``."""
         return "mu" if isinstance(self.profile, GDP) else "epsilon"
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The claim as one number, in its unit."""
-        return float(self._value)  # type: ignore[attr-defined]
+        return self._quoted()
 
     def _quoted(self) -> float:
         match self.profile:

@@ -256,8 +256,9 @@ class Desk:
             memo.prefetch(questions, noises if mechanism.reads == "rounded" else None)
         written: list[tuple[Entry, Record]] = []
         for position, ((ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
+            if written:  # what was offered stays; but a secret threshold may have ended with the answer before
+                state = mechanism.after(state, written[-1][1].event)
             reply = mechanism.answer(state, offer, ask.query, memo, noise)
-            state = mechanism.after(state, reply.event)  # what was offered stays; a secret may end with its answer
             record = Record(
                 ask.query.to_json(),
                 ask.query.label,
