@@ -424,3 +424,20 @@ def test_coverage_of_shares_around_the_threshold() -> None:
             wrong += (answer.source == "above") != (truth >= 0.5)
     assert told == 400
     assert wrong > 40
+
+
+def test_every_answer_above_in_a_batch_ends_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four questions that hold for all rows: each is held against a threshold of its own, as if asked one by one."""
+    drawn: list[tuple[object, ...]] = []
+    beside = Stream.beside
+
+    def watched(stream: Stream, *context: bytes | str | int) -> Stream:
+        drawn.append(context)
+        return beside(stream, *context)
+
+    monkeypatch.setattr(Stream, "beside", watched)
+    store = SeededStore(np.random.default_rng(9))
+    holdout = Holdout({"age": np.arange(20_000)}, mechanism=SparseVector(0.5, tops=4), asks=10, ledger=store)
+    answers = holdout.ask_many([share(col("age") >= -limit) for limit in range(4)])
+    assert [answer.source for answer in answers] == ["above"] * 4
+    assert drawn == [("threshold", place) for place in range(4)]
