@@ -23,7 +23,7 @@ from unworn.mechanisms.threshold import BELOW
 from unworn.mechanisms.version_space import GRID, VersionSpace, data_sets, most_wrong, nearness
 from unworn.mechanisms.wrong_guesses import Followed, Wrong, surviving, weights_of
 from unworn.queries import Query, function, statistic
-from unworn.queries.domain import Domain
+from unworn.universe.domain import Domain
 
 ROWS, ASKS = 100_000, 500
 DOMAIN = {"age": [20, 40], "plan": ["basic", "pro"]}

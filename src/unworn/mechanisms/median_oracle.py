@@ -15,7 +15,7 @@ from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.threshold import check_positive, check_share
 from unworn.mechanisms.version_space import GRID, LARGEST, data_sets, fits, log_data_sets, most_wrong, nearness
 from unworn.mechanisms.wrong_guesses import Followed, surviving, weights_of
-from unworn.queries.domain import Domain
+from unworn.universe.domain import Domain
 from unworn.queries.query import Facts, Query
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from unworn.mechanisms.checked import _guessed
 from unworn.mechanisms.threshold import released
 from unworn.mechanisms.version_space import GRID, VersionSpace, on_grid
 from unworn.queries import parse
-from unworn.queries.domain import Domain
+from unworn.universe.domain import Domain
 from unworn.queries.query import Query, canonical
 
 if TYPE_CHECKING:

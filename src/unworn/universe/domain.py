@@ -57,6 +57,35 @@ class Domain:
         return math.prod(len(values) for _, values in self.columns)
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of the axes."""
+        return tuple(name for name, _ in self.columns)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each column has."""
+        return tuple(len(values) for _, values in self.columns)
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """How the values of a column read, in the order of its axis."""
+        return tuple("missing" if value is None else str(_plain(value)) for value in dict(self.columns)[name])
+
+    def ordered(self, name: str) -> bool:
+        """Whether thresholds of a column make sense: numbers or dates, none missing."""
+        values = dict(self.columns)[name]
+        return None not in values and _kind(values) in ("number", "date")
+
+    def weights(self, query: Query) -> tuple[tuple[int, ...], Floats]:
+        """The axes a question speaks of, and its value in every cell of the table over them."""
+        spoken = sorted(_spoken(query.to_json()))
+        for name in spoken:
+            if name not in self.names:
+                raise Unaskable(f"the domain has no column {name!r}; its columns are: {', '.join(self.names)[:200]}")
+        axes = tuple(self.names.index(name) for name in spoken)
+        part = Domain({name: dict(self.columns)[name] for name in spoken})
+        return axes, part.values(query).reshape(part.shape)
+
+    @cached_property
     def schema(self) -> Schema:
         """What a question must fit to have a value at every point."""
         return Schema({name: ColumnType(_kind(values), None in values) for name, values in self.columns})
@@ -151,3 +180,11 @@ def _column(values: tuple[Value, ...], places: NDArray[np.intp]) -> Column:
         return Column(kind, places.astype(np.int32), missing, np.array(padded, dtype=object))
     types: dict[str, Any] = {"number": np.float64, "bool": np.bool_, "date": "datetime64[us]"}
     return Column(kind, np.array(padded, dtype=types[kind])[places], missing)
+
+
+def _spoken(data: Any) -> set[str]:
+    """The columns a question names, from its JSON: ``["col", name]`` wherever it stands."""
+    if isinstance(data, list) and len(data) == 2 and data[0] == "col":
+        return {str(data[1])}
+    parts = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
+    return {name for part in parts for name in _spoken(part)}

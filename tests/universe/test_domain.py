@@ -11,7 +11,7 @@ import pytest
 
 from unworn import Unaskable
 from unworn.queries import accuracy, col, function, mean, share
-from unworn.queries.domain import Domain
+from unworn.universe.domain import Domain
 
 EVERYTHING = Domain(
     {
