@@ -15,8 +15,8 @@ from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.threshold import check_positive, check_share
 from unworn.mechanisms.version_space import GRID, LARGEST, data_sets, fits, log_data_sets, most_wrong, nearness
 from unworn.mechanisms.wrong_guesses import Followed, surviving, weights_of
-from unworn.universe.domain import Domain
 from unworn.queries.query import Facts, Query
+from unworn.universe.domain import Domain
 
 if TYPE_CHECKING:
     from unworn.mechanisms.record import Record

@@ -19,8 +19,8 @@ from unworn.mechanisms.checked import _guessed
 from unworn.mechanisms.threshold import released
 from unworn.mechanisms.version_space import GRID, VersionSpace, on_grid
 from unworn.queries import parse
-from unworn.universe.domain import Domain
 from unworn.queries.query import Query, canonical
+from unworn.universe.domain import Domain
 
 if TYPE_CHECKING:
     from unworn.mechanisms.record import Record
