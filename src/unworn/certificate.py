@@ -74,6 +74,7 @@ class Certificate:
         offer = self.record.offer
         return {
             "rows": self.terms.size,
+            **({} if self.terms.uses is None else {"use": self.terms.uses.use, "share": self.terms.uses.share}),
             "confidence": self.terms.confidence,
             "planned": self.terms.asks,
             "index": offer.index,

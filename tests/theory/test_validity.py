@@ -97,7 +97,8 @@ def test_every_mechanism_is_tried() -> None:
     tried = {type(mechanism) for mechanism in [*(kind for kind, _ in MECHANISMS.values()), *NOISY.values()]}
     # Naive promises nothing, and OneSample a coin: they are tried below. Those that answer only some questions have
     # analysts of their own in tests/mechanisms.
-    apart = {"Ladder", "MedianOracle", "PairedLadder", "PrivateGuessAndCheck", "PrivateLadder", "Thresholdout"}
+    apart = {"Ladder", "MedianOracle", "MultiplicativeWeights", "PairedLadder", "PrivateGuessAndCheck"}
+    apart |= {"PrivateLadder", "Thresholdout"}
     assert {kind.__name__ for kind in tried | {Naive, OneSample}} | apart == set(unworn.mechanisms.kinds())
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from datetime import date, datetime
 from itertools import product
 
@@ -11,7 +13,7 @@ import pytest
 
 from unworn import Unaskable
 from unworn.queries import accuracy, col, function, mean, share
-from unworn.universe.domain import Domain
+from unworn.universe.domain import CELLS, OTHER, Bins, Domain
 
 EVERYTHING = Domain(
     {
@@ -81,8 +83,111 @@ def test_what_has_no_value_on_a_domain_is_refused_with_the_reason():
         ({"a": [float("nan")]}, "finite"),
         ({"a": [float("inf")]}, "finite"),
         ({"a": [object()]}, "cannot stand"),
+        ({"a": [1, OTHER]}, "OTHER is for text"),
+        ({"a": [OTHER, "x", OTHER]}, "twice"),
+        ({"a": ["(other)", OTHER]}, "how OTHER reads"),
+        ({"a": {}}, "'edges'.*or with 'values'.*not with nothing"),
+        ({"a": {"edges": [0, 1], "other": True}}, "not with 'edges', 'other'"),
+        ({"a": {"edges": [1, 0]}}, "column 'a': the edges of bins must rise"),
+        ({"a": {"edges": [0, 1], "whole": 1}}, "true or false"),
+        ({"a": {"values": [1], "other": True}}, "OTHER is for text"),
+        ({"a": {"values": 1}}, "list of its values"),
+        ({1: [0, 1], "1": [0, 1]}, "names a column twice"),
+        ({"origin": "rows"}, "fields origin and columns"),
+        ({"origin": "nowhere", "columns": {"a": [1]}}, "origin of a domain is one of"),
+        ({"origin": "rows", "columns": []}, "mapping of columns"),
     ],
 )
 def test_what_is_no_domain_is_refused(columns, said):
     with pytest.raises(ValueError, match=said):
         Domain(columns)
+
+
+def test_old_json_stays_as_it_was():
+    """What ledgers hold already: written and read as ever."""
+    old = {
+        "age": [20, 40, 60],
+        "joined": [{"date": "2023-02-01T12:00:00"}, {"date": "2024-01-05"}],
+        "plan": ["basic", "pro", None],
+        "retired": [False, True],
+    }
+    assert EVERYTHING.to_json() == old
+    assert Domain(old) == EVERYTHING
+    assert Domain(old).origin == "declared"
+
+
+def test_a_domain_of_every_kind_survives_json_pickles_and_repr():
+    domain = Domain({"plan": ["pro", None, OTHER], "age": Bins([None, 18, 65], missing=True), "b": [True, False]})
+    assert domain.to_json() == {
+        "age": {"edges": [None, 18, 65], "missing": True},
+        "b": [False, True],
+        "plan": ["pro", {"other": True}, None],
+    }
+    assert Domain(json.loads(json.dumps(domain.to_json()))) == domain
+    assert pickle.loads(pickle.dumps(domain)) == copy.deepcopy(domain) == domain
+    assert eval(repr(domain)) == domain
+    assert hash(Domain(domain.to_json())) == hash(domain)
+    assert domain.labels("plan") == ("pro", "(other)", "missing")
+    assert [domain.ordered(name) for name in domain.names] == [False, False, False]
+    assert EVERYTHING.labels("joined") == ("2023-02-01T12:00:00", "2024-01-05")
+    with pytest.raises(Unaskable, match=r"no column 'income'; its columns are: age, b, plan"):
+        domain.labels("income")
+
+
+def test_where_a_domain_came_from_is_written_down_and_does_not_tell_domains_apart():
+    declared = Domain({"origin": ["here", "there"], "columns": [1, 2]})
+    seen = Domain(declared.to_json(), origin="train")
+    assert seen == declared
+    assert seen.origin == Domain(seen.to_json()).origin == seen.only(["origin"]).origin == "train"
+    assert seen.to_json() == {"origin": "train", "columns": declared.to_json()}
+    assert "origin='train'" in repr(seen)
+    assert eval(repr(seen)).origin == "train"
+    assert seen.with_other().with_missing().origin == "train"
+    with pytest.raises(ValueError, match="declared, dtypes, train, rows"):
+        Domain({"a": [1]}, origin="elsewhere")
+
+
+def test_room_for_others_and_for_what_is_missing():
+    domain = Domain({"plan": ["pro"], "city": ["Oslo"], "age": Bins([0, 18])})
+    assert domain.with_other("plan").labels("plan") == ("pro", "(other)")
+    assert domain.with_other("plan").labels("city") == ("Oslo",)
+    assert domain.with_other().with_other() == domain.with_other() == domain.with_other("city", "plan")
+    assert domain.with_missing().shape == (2, 2, 2)
+    assert domain.with_missing("age").with_missing("age").shape == (2, 1, 1)
+    with pytest.raises(Unaskable, match="Bins with open ends"):
+        domain.with_other("age")
+    with pytest.raises(Unaskable, match="no column 'x'"):
+        domain.with_missing("x")
+
+
+def test_a_domain_of_twenty_columns_is_as_good_as_any_but_for_writing_it_out():
+    wide = Domain({f"c{place:02}": range(10) for place in range(20)} | {"age": Bins(range(100))})
+    assert wide.size == 99 * 10**20
+    axes, table = wide.weights(share((col("c03") >= 5) & (col("age") < 50)))
+    assert axes == (0, 4)
+    assert table.sum() == 50 * 5
+    for write in (wide.frame, lambda: wide.values(share(col("c03") >= 5))):
+        with pytest.raises(Unaskable, match=rf"21 columns have 9.9e\+21 points together, and at most {CELLS:,}"):
+            write()
+    every = col("age") < 50
+    for place in range(20):
+        every = every & (col(f"c{place:02}") == 1)
+    with pytest.raises(Unaskable, match="ask about fewer columns at once"):
+        wide.weights(share(every))
+
+
+def test_weights_are_the_values_over_the_columns_a_question_speaks_of():
+    domain = Domain({"a": [0, 1], "b": ["x", "y", OTHER], "c": Bins([0, 1, 2], missing=True)})
+    question = share(((col("a") == 1) & (col("c") >= 1)) | (col("b") == "x"))
+    axes, table = domain.weights(question)
+    assert axes == (0, 1, 2)
+    assert table.reshape(-1).tolist() == domain.values(question).tolist()
+    axes, table = domain.weights(share(col("c").is_null() & (col("a") == 0)))
+    assert axes == (0, 2)
+    assert table.tolist() == [[0, 0, 1], [0, 0, 0]]
+    axes, table = domain.weights(share(True))
+    assert (axes, table.tolist()) == ((), 1.0)
+    with pytest.raises(Unaskable, match="no column 'income'"):
+        domain.weights(share(col("income") > 3))
+    with pytest.raises(Unaskable, match="belong to rows"):
+        domain.weights(accuracy([1, 0, 1]))

@@ -19,6 +19,7 @@ from unworn.mechanisms import (
     Laplace,
     Mechanism,
     MedianOracle,
+    MultiplicativeWeights,
     Naive,
     OneSample,
     PrivateGuessAndCheck,
@@ -100,6 +101,7 @@ PLANS: tuple[Plan, ...] = (
     Plan(PrivateGuessAndCheck(0.1, 2.0, tops=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
     Plan(PrivateLadder(0.1, 2.0, tops=1, baseline=0.5), **_CLOSE),
     Plan(MedianOracle(0.1, 2.0, size=1, domain={"x": [0, 1]}), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
+    Plan(MultiplicativeWeights(0.1, 2.0, gap=0.45, domain={"x": [0, 1]}), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
 )
 """Every private mechanism there is: a test asks for each that is registered."""
 

@@ -9,6 +9,7 @@ from unworn.charts.audits import audit
 from unworn.charts.contrast import demonstration
 from unworn.charts.files import SUFFIXES, available, check, save
 from unworn.charts.plans import plans, widths
+from unworn.charts.releases import release
 from unworn.charts.restarts import restarts
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "demonstration",
     "intervals",
     "plans",
+    "release",
     "restarts",
     "save",
     "widths",

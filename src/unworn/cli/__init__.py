@@ -15,6 +15,7 @@ from unworn.cli.demo import demo
 from unworn.cli.ledger import ledger
 from unworn.cli.output import complain, exit_code, note
 from unworn.cli.plan import plan
+from unworn.cli.synth import synth
 from unworn.cli.verify import verify
 from unworn.errors import UnwornError
 
@@ -85,6 +86,7 @@ def _unworn(
       unworn ask people.csv "age > 65 and plan = 'basic'" --guess 0.2 --card card.json
       unworn ledger people.csv.ledger.db
       unworn verify card.json --ledger people.csv.ledger.db
+      unworn synth people.csv --marginals 2 --epsilon 1 --domain domain.toml --out release/
 
     \b
     Exit codes:
@@ -101,7 +103,8 @@ app.command(short_help="Watch a holdout wear out, and one that does not.")(demo)
 app.command(short_help="Ask the rows in a file one question.", no_args_is_help=True)(ask)
 app.command(short_help="How many rows, how many asks, how wide?", no_args_is_help=True)(plan)
 app.command(short_help="What was asked, and what it cost.", no_args_is_help=True)(ledger)
-app.command(short_help="Check a card or a whole ledger.", no_args_is_help=True)(verify)
+app.command(short_help="Private tables and synthetic rows to give away.", no_args_is_help=True)(synth)
+app.command(short_help="Check a card, a release or a whole ledger.", no_args_is_help=True)(verify)
 app.command(short_help="Is a mechanism as private as it claims?", no_args_is_help=True)(audit)
 
 

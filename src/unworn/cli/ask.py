@@ -20,6 +20,7 @@ _SOURCES = {
     "grid": "without a guess: the cell the value lies in, which costs a little",
     "exact": "the exact value on the rows",
     "noise": "the value on the rows, with noise that hides every single row",
+    "synthetic": "the rows agree with the synthetic distribution, which is nearly free",
     "draw": "one fresh row's own value, sometimes turned over",
     "test": "a hypothesis: 1 if the rows reject it",
 }

@@ -91,6 +91,7 @@ def _holdout(store: Store, identity: str, transcript: Transcript) -> dict[str, A
         "rows": terms.rows,
         "size": terms.size,
         "unit": "group" if terms.schema.grouped else "row",
+        **({} if terms.uses is None else terms.uses.to_json()),
         "mechanism": terms.mechanism.to_json(),
         "confidence": terms.confidence,
         "planned": terms.asks,
@@ -120,6 +121,8 @@ def _print(told: list[dict[str, Any]], last: int) -> None:
         if place:
             say()
         units = f"{holdout['size']:,} {holdout['unit']}s"
+        if "use" in holdout:
+            units += f" (use {holdout['use']}, share {percent(holdout['shares'][holdout['use']])})"
         say(f"{holdout['name']} · {units} · {holdout['mechanism']['name']} · {percent(holdout['confidence'])}")
         say(f"  {meter_line(holdout['meter'])}")
         say(f"  id {holdout['id'][:8]} · head {holdout['head']}")

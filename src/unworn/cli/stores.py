@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +79,7 @@ def read(store: Store, first: Entry) -> Transcript:
 
 def meter(transcript: Transcript) -> dict[str, Any]:
     """Where a holdout stands, from its ledger alone. Refusals are free and not entered, so they are not known here."""
-    told = asdict(Meter.of(transcript))
+    told = Meter.of(transcript).to_json()
     del told["refused"]
     return told
 

@@ -11,14 +11,18 @@ from unworn.certificate import Certificate, replay
 from unworn.cli.opening import check_file
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, wrapped
 from unworn.cli.stores import existing, pick
+from unworn.cli.verify_release import checked_release, is_of_release
 from unworn.errors import Mismatch, Tampered
+from unworn.holdout.uses import check_uses
 from unworn.ledger import Entry, Store
 from unworn.ledger import verify as verify_chain
 from unworn.mechanisms.transcript import Terms
 
 
 def verify(
-    card: Annotated[Path | None, typer.Argument(metavar="[CARD]", help="A card saved with --card.")] = None,
+    card: Annotated[
+        Path | None, typer.Argument(metavar="[CARD]", help="A card saved with --card; a release, or its certificate.")
+    ] = None,
     ledger: Annotated[
         str | None,
         typer.Option(metavar="FILE|URL", help="Replay this ledger up to the card; without a card, all of it."),
@@ -35,11 +39,16 @@ def verify(
     out or put in, and each answer was priced by everything before it. Nobody needs the rows or the key for this.
     A ledger whose end was cut off looks whole by itself; any card, or a head you noted, gives it away.
 
+    A release (a folder made by unworn synth) is checked as a whole: its content is what was signed, the errors it
+    promises follow from that content, and its tables and rows are those that the content gives. Its certificate.json
+    alone shows only that the promise was signed.
+
     \b
     Examples:
       unworn verify card.json
       unworn verify card.json --ledger churn.db
       unworn verify --ledger churn.db
+      unworn verify release/
       unworn verify --ledger churn.db --head 9af96e41b330...
     """
     if card is None and ledger is None:
@@ -52,6 +61,9 @@ def verify(
             emit({"ok": True, "ledger": ledger, "holdouts": checked})
         else:
             _print_ledger(str(ledger), checked, head)
+        return
+    if is_of_release(card):
+        checked_release(card, ledger, head, json)
         return
     check_file(card, "card")
     certificate = Certificate.load(card)
@@ -90,6 +102,7 @@ def _any_other(store: Store) -> list[Entry]:
 
 def _ledger(ledger: str, head: str | None) -> list[dict[str, Any]]:
     checked, seen = [], head is None
+    known: dict[str, Terms] = {}
     with existing(ledger) as store:
         for first in pick(store, None):
             entries = store.read(first.holdout)
@@ -98,7 +111,10 @@ def _ledger(ledger: str, head: str | None) -> list[dict[str, Any]]:
             replay(entries)
             seen = seen or any(entry.hash == head for entry in entries)
             told = {"name": terms.name, "id": first.holdout, "answers": len(entries) - 1, "head": entries[-1].hash}
+            known[first.holdout] = terms
+            told |= {} if terms.uses is None else terms.uses.to_json()
             checked.append({**told, "public_key": terms.public, "promises": terms.mechanism.promises})
+    check_uses(known)
     if not checked:
         raise Mismatch(f"the ledger {ledger} is empty: there is nothing to check.\n  Check the path.")
     if not seen:
@@ -148,10 +164,12 @@ def _print_ledger(ledger: str, checked: list[dict[str, Any]], head: str | None) 
     say(f"{ledger} is whole: every entry is in order, signed, and priced by the ones before it.")
     for told in checked:
         promise = "" if told["promises"] else " · spoiled, promises nothing"
-        say(f"  {told['name']} · {told['answers']:,} answers · head {told['head']}{promise}")
+        share = f" · use {told['use']}, share {percent(told['shares'][told['use']])}" if "use" in told else ""
+        say(f"  {told['name']}{share} · {told['answers']:,} answers · head {told['head']}{promise}")
     if head is None:
         note("A cut-off end cannot be seen from inside: note the head, or keep a card, and give it next time.")
 
 
 def _unit(terms: Terms) -> str:
-    return "groups" if terms.schema.grouped else "rows"
+    unit = "groups" if terms.schema.grouped else "rows"
+    return unit if terms.uses is None else f"{unit} ({terms.uses})"

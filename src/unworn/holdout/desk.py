@@ -214,8 +214,9 @@ class Desk:
         with self._mine():
             terms, state = self.transcript.terms, self.transcript.state
         unit = "groups" if terms.schema.grouped else "rows"
+        share = "" if terms.uses is None else f" ({terms.uses})"
         return (
-            f"{terms.name} · {_spaced(terms.size)} {unit} · asked {_spaced(state.asked)} · "
+            f"{terms.name} · {_spaced(terms.size)} {unit}{share} · asked {_spaced(state.asked)} · "
             f"surprises {state.surprises} · {100 * terms.confidence:.6g} %"
         )
 
@@ -293,10 +294,11 @@ class Desk:
     def writable(self) -> Key:
         """The key, or a refusal that says what is missing."""
         if self.key is None:
-            name = self.transcript.terms.name
+            name, first = self.transcript.terms.name, self.transcript.terms.first
+            beside = "" if first is None else f", or that of the first use of its rows, holdout {first[:8]}…,"
             raise ReadOnly(
-                f"the key of holdout {name!r} is not beside its ledger, so it can be read and verified but not asked.\n"
-                "  Bring the key back (see docs/ledger.md)."
+                f"the key of holdout {name!r}{beside} is not beside its ledger, so it can be read and verified but not "
+                "asked.\n  Bring the key back (see docs/ledger.md)."
             )
         return self.key
 

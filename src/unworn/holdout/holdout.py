@@ -17,6 +17,7 @@ from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import RAISED
+from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
 from unworn.queries.metrics import metric_name
@@ -51,6 +52,9 @@ class Holdout(Looking):
         model was fitted on: they provide guesses and the schema.
     schema
         ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing.
+    uses, use
+        The shares of all uses these rows will have, as ``{"asks": 0.7, "release": 0.3}``, and which of them this is.
+        Each gets random rows of its own and is sealed on its own terms; predictions are still given for all rows.
 
     Examples
     --------
@@ -79,17 +83,20 @@ class Holdout(Looking):
         max_width: float | None = None,
         train: Any = None,
         schema: Any = None,
+        uses: Mapping[str, float] | None = None,
+        use: str = "asks",
     ) -> None:
         from unworn.holdout.opening import Wanted, open_rows  # here: half of what an import would load
         from unworn.sample import Sample
 
         asks = _check_numbers(asks, confidence, max_width)
+        declared = _declared(uses, use)
         self._train = None if train is None else Sample.read_train(train, y)
-        self._sample = Sample.read(data, y, groups=groups, schema=schema, train=self._train)
+        sample = Sample.read(data, y, groups=groups, schema=schema, train=self._train)
         store = open_store(ledger)
-        wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks)
+        wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks, declared)
         try:
-            transcript, key, self._reordered = open_rows(self._sample, store, wanted)
+            transcript, key, self._reordered, self._sample = open_rows(sample, store, wanted)
             self._desk = Desk(self._sample, store, transcript, key)
         except BaseException:
             if store is not ledger:
@@ -213,7 +220,7 @@ class Holdout(Looking):
         query = answer.query if answer.query is not None else parse(record.question)
         if query.fingerprint != record.fingerprint:
             raise Unaskable("this answer was given to another question than the one it carries")
-        query.facts(self._sample.schema, self._sample.rows)
+        query.facts(self._sample.schema, self._sample.length)
         return self._one(Ask(query, record.facts, None, _checked_name(by), parent=entry.index))
 
     def quote(
@@ -282,7 +289,7 @@ class Holdout(Looking):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         if isinstance(query, Hypothesis) and not test:
             raise Unaskable("a hypothesis is not asked but tested: holdout.test(question, above=...)")
-        facts = query.facts(self._sample.schema, self._sample.rows)
+        facts = query.facts(self._sample.schema, self._sample.length)
         facts.check()
         if query.needs_features and not self._sample.has_features:
             raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")
@@ -332,6 +339,12 @@ def _checked_name(by: str | None) -> str | None:
     if by is None or (isinstance(by, str) and by == by.encode(errors="ignore").decode()):
         return by
     raise Unaskable(f"by= is the asker's name, as text, not {by!r:.80}")
+
+
+def _declared(uses: Mapping[str, float] | None, use: str) -> Uses | None:
+    if uses is None and use != "asks":
+        raise ValueError(f"use={use!r:.80} is one of several: declare all, as uses={{'asks': 0.7, 'release': 0.3}}")
+    return None if uses is None else Uses.of(uses, use)
 
 
 def _check_numbers(asks: int | None, confidence: float, max_width: float | None) -> int | None:

@@ -59,8 +59,8 @@ class Looking:
 
     @property
     def size(self) -> int:
-        """The number of sampled units: rows, or groups."""
-        return self._sample.size
+        """The number of sampled units: rows, or groups; of this use's part, where several uses share the rows."""
+        return self.terms.size
 
     @property
     def max_width(self) -> float | None:

@@ -16,7 +16,7 @@ class Meter:
     """Where a holdout stands.
 
     ``spent`` is in the mechanism's own ``currency``; ``next_width`` is the half-width that the next 0/1 question gets
-    if the rows agree with a guess of one half.
+    if the rows agree with a guess of one half. ``use`` and ``share`` are there where several uses share the rows.
     """
 
     asked: int
@@ -26,6 +26,8 @@ class Meter:
     spent: float
     planned: int | None
     next_width: float | None
+    use: str | None = None
+    share: float | None = None
 
     @classmethod
     def of(cls, transcript: Transcript, refused: int = 0) -> Meter:
@@ -36,11 +38,13 @@ class Meter:
             width = mechanism.publish_width(offer, mechanism.likely(offer))
         except Exhausted:
             width = None
-        spent = mechanism.spent(state)
-        return cls(state.asked, state.surprises, refused, mechanism.currency, spent, state.planned, width)
+        spent, uses = mechanism.spent(state), transcript.terms.uses
+        shared = (None, None) if uses is None else (uses.use, uses.share)
+        return cls(state.asked, state.surprises, refused, mechanism.currency, spent, state.planned, width, *shared)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        told = asdict(self)
+        return told if self.use is not None else {name: told[name] for name in told if name not in ("use", "share")}
 
     def __str__(self) -> str:
         planned = "" if self.planned is None else f" of {self.planned}"
@@ -48,13 +52,14 @@ class Meter:
         return (
             f"asked {self.asked}{planned} · surprises {self.surprises} · refused {self.refused} · "
             f"{self._spent()} {self.currency} · next {width}"
+            + ("" if self.share is None else f" · use {self.use}, share {100 * self.share:.6g} %")
         )
 
     def _spent(self) -> str:
         return f"{self.spent:.1f}" if self.spent == 0 or self.spent >= 1 else f"{self.spent:.2g}"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in asdict(self).items())
+        cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in self.to_json().items())
         return f"<table>{cells}</table>"
 
 

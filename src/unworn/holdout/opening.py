@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 from unworn.certificate import replaying
 from unworn.errors import Conflict, Mismatch
+from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.transcript import Terms, Transcript
+from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.sample import Sample
 from unworn.sample.fingerprint import digests, rows_digest
@@ -26,65 +28,115 @@ from unworn.sample.fingerprint import digests, rows_digest
 
 @dataclass(frozen=True)
 class Wanted:
-    """The terms a caller asks for."""
+    """The terms a caller asks for; with ``uses``, those of one of several uses of the same rows."""
 
     name: str | None
     mechanism: Mechanism
     confidence: float
     asks: int | None
+    uses: Uses | None = None
+
+    @property
+    def use(self) -> str | None:
+        return None if self.uses is None else self.uses.use
 
 
-def open_rows(sample: Sample, store: Store, wanted: Wanted) -> tuple[Transcript, Key | None, bool]:
-    """The transcript of these rows, their key (without it the holdout can only be read), and whether they come in
-    another order than they were sealed in, as far as that can be known.
+class Opened(NamedTuple):
+    """What opening rows gives.
+
+    ``key`` is None where the holdout can only be read, and ``reordered`` says whether the rows come in another order
+    than they were sealed in, as far as that can be known. ``rows`` are those that may be read on these terms: all of
+    them, or the part that is this use's.
     """
+
+    transcript: Transcript
+    key: Key | None
+    reordered: bool
+    rows: Sample
+
+
+def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
+    """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
     while True:
         holdouts = store.holdouts()
-        found = _find(sample, holdouts, store, wanted)
-        if found is not None:
+        family = _find(sample, holdouts, store, wanted)
+        chain = None if family is None else family.chain(wanted.use)
+        if family is not None and chain is not None:
             break
         # Another process may have sealed the same rows meanwhile: then this is refused, and they are found.
         with suppress(Conflict):
-            _seal(sample, holdouts, store, wanted)
-    first, key = found
-    entries = store.read(first.holdout)
-    verify(entries, public=None if key is None else key.public, signatures="last")
+            _seal(sample, holdouts, store, wanted, family)
+    entries = store.read(chain.entry.holdout)
+    verify(entries, public=None if chain.key is None else chain.key.public, signatures="last")
     with replaying():
         transcript = Transcript.of(entries)
+    key = None if family.key is None else chain.key
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
-    return transcript, key, reordered
+    return Opened(transcript, key, reordered, family.part(sample, transcript.terms))
 
 
-def _find(
-    sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted
-) -> tuple[Entry, Key | None] | None:
+def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
+    """The holdouts that have these rows, if any; a refusal where the wanted one can neither be found nor sealed."""
+    found: Family | None = None
     keyless: list[Terms] = []
-    for first in holdouts.values():
-        terms, key = Terms.from_body(first.body), store.key(first.holdout)
-        if key is None or key.public != terms.public:  # another key recognises no rows, and must not reseal them
-            if wanted.name == terms.name and sample.size == terms.size:
-                _check_terms(terms, sample, wanted)
-                return first, None
-            keyless.append(terms)
-        elif _same_rows(sample, terms, key):
-            _check_terms(terms, sample, wanted)
-            if digests(sample, rows_secret(key)).grouping != terms.grouping:
-                raise Mismatch(f"these rows were sealed as {terms.name!r} in other groups: open them with those groups")
-            return first, key
-    if wanted.name in _names(holdouts):
+    known = families(holdouts, store)
+    shared = any(family.chains[0].terms.uses is not None for family in known)
+    for family in known:
+        if family.keyed is not None:
+            if not _same_rows(sample, *family.keyed):
+                continue
+            if found is not None:
+                raise _twice(found, family)
+            found = family
+            if not shared:
+                break
+        elif found is None:  # without a key no rows are recognised, and they must not be sealed again
+            for terms in (sealed.terms for sealed in family.chains):
+                if wanted.name == terms.name and sample.size == terms.whole:
+                    _check_terms(terms, sample, wanted)
+                    return family
+                keyless.append(terms)
+    if found is not None:
+        _check_family(found, sample, wanted)
+        keyless = []
+    if (found is None or found.chain(wanted.use) is None) and wanted.name in _names(holdouts):
         raise Mismatch(
-            f"the name {wanted.name!r} belongs to other rows in this ledger.\n"
+            f"the name {wanted.name!r} belongs to other rows in this ledger, or to another use of these.\n"
             "  Choose another name=, or open the rows it was sealed with."
         )
     for terms in keyless:
-        if terms.size == sample.size:
+        if terms.whole == sample.size:
             raise Mismatch(
-                f"the key of holdout {terms.name!r} is missing, and these {terms.size} rows may be its rows.\n"
+                f"the key of holdout {terms.name!r} is missing, and these {terms.whole} rows may be its rows.\n"
                 f"  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, or use another ledger "
                 "if these are other rows.",
                 holdout=terms.name,
             )
-    return None
+    return found
+
+
+def _check_family(family: Family, sample: Sample, wanted: Wanted) -> None:
+    """These are the family's rows: are they opened as they were sealed?"""
+    for known in family.chains:
+        if _shares(known.terms.uses) != _shares(wanted.uses):
+            _check_terms(known.terms, sample, wanted)
+    if family.key is not None:
+        check_uses({known.entry.holdout: known.terms for known in family.chains})
+    sealed = family.chain(wanted.use)
+    if sealed is not None:
+        _check_terms(sealed.terms, sample, wanted)
+    if family.keyed is not None:
+        terms, key = family.keyed
+        if digests(sample, rows_secret(key)).grouping != terms.grouping:
+            raise Mismatch(f"these rows were sealed as {terms.name!r} in other groups: open them with those groups")
+
+
+def _twice(one: Family, other: Family) -> Mismatch:
+    return Mismatch(
+        f"these rows were sealed twice in this ledger, as {one.name!r} and as {other.name!r}, and the parts of one "
+        "overlap with the other.\n  Keep the ledger in which they were first sealed, and retire the other.",
+        holdouts=[one.name, other.name],
+    )
 
 
 def _same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
@@ -114,14 +166,18 @@ def _borrowed(terms: Terms, how: str) -> Mismatch:
 def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
     """Entry 0 has the last word; whoever opens the rows on other terms is told both."""
     pairs: list[tuple[str, Any, Any]] = [
+        ("uses", _shares(terms.uses), _shares(wanted.uses)),
+        ("use", None if terms.uses is None else terms.uses.use, wanted.use),
         ("mechanism", terms.mechanism, wanted.mechanism),
         ("confidence", terms.confidence, wanted.confidence),
         ("asks", terms.asks, wanted.asks),
         ("schema", terms.schema, sample.schema),
         ("name", terms.name, wanted.name if wanted.name is not None else terms.name),
     ]
-    if wanted.mechanism.accepts(terms.mechanism):
-        del pairs[0]
+    if pairs[0][1] != pairs[0][2]:
+        del pairs[1:]  # of other uses the rest means nothing
+    elif wanted.mechanism.accepts(terms.mechanism):
+        del pairs[2]
     differing = [(what, sealed, now) for what, sealed, now in pairs if sealed != now]
     if differing:
         lines = "\n".join(
@@ -135,31 +191,44 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
         )
 
 
-def _seal(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> None:
+def _seal(
+    sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted, family: Family | None = None
+) -> None:
+    """Enter the terms: of unknown rows or, beside the family that has them, of one more use of its rows."""
     from importlib.metadata import version
 
     seeded = getattr(store, "new_key", None)  # the lab's store makes keys and names from a seed
     key: Key = Key.new() if seeded is None else seeded()
     name = secrets.token_hex(16) if seeded is None else Stream(key.derive("unworn/name")).words(2).tobytes().hex()
     told = digests(sample, rows_secret(key))
+    size = sample.size if wanted.uses is None else wanted.uses.size(sample.size)
     terms = Terms(
-        name=wanted.name or _free_name("holdout" if sample.path is None else sample.path.stem, _names(holdouts)),
-        size=sample.size,
+        name=wanted.name or _free_name(_default_name(sample, wanted, family), _names(holdouts)),
+        size=size,
         rows=sample.rows,
         schema=sample.schema,
         digest=told.rows,
         grouping=told.grouping,
         order=told.order,
         columns=told.columns,
-        mechanism=wanted.mechanism.settled(sample.size, wanted.confidence, wanted.asks),
+        mechanism=wanted.mechanism.settled(size, wanted.confidence, wanted.asks),
         confidence=wanted.confidence,
         asks=wanted.asks,
         public=key.public,
         kept="seed" if seeded else "memory" if store.url is None else store.url.split(":", 1)[0],
         version=version("unworn"),
+        uses=wanted.uses,
+        units=None if wanted.uses is None else sample.size,
+        first=None if family is None else family.joined(),
     )
     terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
     store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
+
+
+def _default_name(sample: Sample, wanted: Wanted, family: Family | None) -> str:
+    if family is not None:
+        return f"{family.name}-{wanted.use}"
+    return "holdout" if sample.path is None else sample.path.stem
 
 
 def _names(holdouts: Mapping[str, Entry]) -> set[str]:
@@ -170,6 +239,10 @@ def _free_name(name: str, taken: set[str]) -> str:
     """A name nobody in this store has: people, people-2, people-3, …"""
     numbered = (f"{name}-{number}" for number in count(2))
     return next(free for free in chain([name], numbered) if free not in taken)
+
+
+def _shares(uses: Uses | None) -> dict[str, float] | None:
+    return None if uses is None else dict(uses.shares)
 
 
 def rows_secret(key: Key) -> bytes:

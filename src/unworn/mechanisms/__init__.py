@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unworn.mechanisms.ladder import Ladder
     from unworn.mechanisms.laplace import Laplace
     from unworn.mechanisms.median_oracle import MedianOracle
+    from unworn.mechanisms.multiplicative_weights import MultiplicativeWeights
     from unworn.mechanisms.naive import Naive
     from unworn.mechanisms.one_sample import OneSample
     from unworn.mechanisms.paired_ladder import PairedLadder
@@ -41,6 +42,7 @@ __all__ = [
     "Laplace",
     "Mechanism",
     "MedianOracle",
+    "MultiplicativeWeights",
     "Naive",
     "Offer",
     "OneSample",
@@ -69,6 +71,7 @@ _HOMES = {
     "Ladder": "ladder",
     "Laplace": "laplace",
     "MedianOracle": "median_oracle",
+    "MultiplicativeWeights": "multiplicative_weights",
     "Naive": "naive",
     "OneSample": "one_sample",
     "PairedLadder": "paired_ladder",
@@ -80,6 +83,8 @@ _HOMES = {
     "Subsampled": "subsampled",
     "Thresholdout": "thresholdout",
 }
+_SEALED = {"Released": "released"}
+"""What entry 0 may name besides: no way to answer questions, and so no kind of mechanism."""
 _OTHERS: dict[str, type[Mechanism]] = {}
 
 
@@ -92,7 +97,8 @@ def __getattr__(name: str) -> Any:
 def _kind(name: str) -> type[Mechanism]:
     if name in _OTHERS:
         return _OTHERS[name]
-    found: type[Mechanism] = getattr(import_module(f"unworn.mechanisms.{_HOMES[name]}"), name)
+    home = _HOMES.get(name) or _SEALED[name]
+    found: type[Mechanism] = getattr(import_module(f"unworn.mechanisms.{home}"), name)
     return found
 
 
@@ -123,6 +129,6 @@ def from_json(data: dict[str, Any]) -> Mechanism:
     name = parameters.pop("name", None)
     if parameters.get("price") is not None:
         parameters["price"] = tuple(parameters["price"])
-    if name not in _HOMES and name not in _OTHERS:
+    if name not in _HOMES and name not in _SEALED and name not in _OTHERS:
         raise LedgerError(f"this version knows no mechanism {name!r}; it knows {', '.join((*_HOMES, *_OTHERS))}")
     return _kind(name)(**parameters)

@@ -25,6 +25,8 @@ class Checked(Threshold):
 
     value_noise: ClassVar[float]
     """The scale of a released count's noise, in units."""
+    agreed: ClassVar[str] = "guess"
+    """The source of an answer that is the guess."""
 
     threshold: float | None = None
 
@@ -82,7 +84,7 @@ class Checked(Threshold):
         low, high = offer.low + reach * low, min(offer.low + reach * high, offer.high)
         value = min(max(value, offer.low), offer.high)
         # A guess is compared in whole rows, and may lie half of one beside its interval.
-        return Published(value, min(low, value), max(high, value), "guess" if symbol == BELOW else "noise")
+        return Published(value, min(low, value), max(high, value), self.agreed if symbol == BELOW else "noise")
 
     def widest(self, offer: Offer) -> float:
         return max(self.publish_width(offer, BELOW), self.publish_width(offer, offer.rows // 2))

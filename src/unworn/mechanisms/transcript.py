@@ -12,9 +12,11 @@ from typing import Any
 
 from unworn.errors import Refused, Tampered
 from unworn.ledger import Entry
+from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import Guess, Mechanism, Offer, State
 from unworn.mechanisms.record import Record
+from unworn.mechanisms.uses import Uses
 from unworn.queries import parse
 from unworn.queries.query import Facts
 from unworn.queries.schema import Schema
@@ -22,7 +24,12 @@ from unworn.queries.schema import Schema
 
 @dataclass(frozen=True)
 class Terms:
-    """What entry 0 fixes, for good."""
+    """What entry 0 fixes, for good.
+
+    Where several uses share the rows, ``size`` counts the units of this use's part and ``units`` those of all parts;
+    ``first`` is the holdout whose key says which rows lie in which part, unless it is this one. ``rows`` and the
+    digests are always of all the rows.
+    """
 
     name: str
     size: int
@@ -38,11 +45,22 @@ class Terms:
     public: str
     kept: str
     version: str
+    uses: Uses | None = None
+    units: int | None = None
+    first: str | None = None
+
+    @property
+    def whole(self) -> int:
+        """The number of sampled units in all the rows, whatever part of them is this use's."""
+        return self.size if self.units is None else self.units
 
     def to_body(self) -> dict[str, Any]:
+        shared: dict[str, Any] = {}
+        if self.uses is not None:
+            shared = {"uses": {**self.uses.to_json(), "units": self.units, "first": self.first}}
         return {
             "type": "terms",
-            "format": 1,
+            "format": 2 if shared else 1,  # whoever knows no uses would take all the rows for this use's
             "version": self.version,
             "name": self.name,
             "size": self.size,
@@ -59,13 +77,14 @@ class Terms:
             "public": self.public,
             "kept": self.kept,
             "spoiled": not self.mechanism.promises,
+            **shared,
         }
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Terms:
         try:
-            if body["type"] != "terms" or body["format"] != 1:
-                raise Tampered(f"entry 0 has format {body['format']}; this version reads format 1")
+            if body["type"] != "terms" or body["format"] not in (1, 2):
+                raise Tampered(f"entry 0 has format {body['format']}; this version reads formats 1 and 2")
             return cls(
                 name=body["name"],
                 size=body["size"],
@@ -81,9 +100,17 @@ class Terms:
                 public=body["public"],
                 kept=body["kept"],
                 version=body["version"],
+                **(_shared(body["uses"], body["size"]) if body["format"] == 2 else {}),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Tampered("entry 0 of the ledger does not have the form of terms") from error
+
+
+def _shared(told: dict[str, Any], size: int) -> dict[str, Any]:
+    uses, units, first = Uses.from_json(told), told["units"], told["first"]
+    if type(units) is not int or uses.size(units) != size or not (first is None or is_holdout(first)):
+        raise ValueError("the part is not as large as its share")
+    return {"uses": uses, "units": units, "first": first}
 
 
 @dataclass

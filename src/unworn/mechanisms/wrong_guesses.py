@@ -37,6 +37,8 @@ class Wrong:
     guess: int
     answer: int
     level: int
+    counted: bool = True
+    """Whether rows say yes or no; what lies between is rounded at random before it is counted."""
 
     def ends(self, size: int) -> tuple[int, int]:
         """Between which sums a data set stays: near the answer, and by a row at least on its side of the guess.
@@ -73,9 +75,9 @@ class Followed:
         return wrong
 
     def _read(self, record: Record) -> Wrong:
-        offer, answer = record.offer, released(record.symbol)
-        level = self.level(offer.rows)
-        return Wrong(canonical(record.question), offer.low, offer.high, offer.rows, _guessed(offer), answer, level)
+        offer, guess, answer = record.offer, _guessed(record.offer), released(record.symbol)
+        counted, level = offer.kind == "binary", self.level(offer.rows)
+        return Wrong(canonical(record.question), offer.low, offer.high, offer.rows, guess, answer, level, counted)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Followed, (self.level,)

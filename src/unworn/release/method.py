@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -9,7 +10,9 @@ from typing import Any, ClassVar, Self
 
 from unworn.bounds.privacy import Profile
 from unworn.noise import Stream
+from unworn.queries.query import canonical
 from unworn.queries.rows import Floats
+from unworn.release.measured import Measured
 from unworn.release.problem import Problem, Tables
 from unworn.universe.model import Model
 
@@ -24,13 +27,15 @@ class Outcome:
     ``model`` is the distribution it found, ``answers`` the noisy shares, a vector for each block, where a method
     releases such; at least one of the two is there. ``errors`` bounds, for every question of every block, how far the
     released answer (the noisy one, or else the model's) lies from that of the rows; all of them hold with probability
-    ``1 - problem.chance``. ``numbers`` tells how it was made, for the certificate.
+    ``1 - problem.chance``. ``numbers`` tells how it was made, for the certificate. ``measured`` are the noisy
+    tables that the distribution was fitted to, where there are such.
     """
 
     model: Model | None
     answers: list[Floats] | None
     errors: list[Floats]
     numbers: dict[str, Any] = field(default_factory=dict)
+    measured: list[Measured] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -61,4 +66,6 @@ class Method(ABC):
         """Read the rows: the only step that does. All randomness comes from ``noise`` (and streams beside it)."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"method": type(self).__name__, **asdict(self)}
+        """The method as plain JSON: lists for tuples, so that it is the same once it was written and read."""
+        parameters: dict[str, Any] = json.loads(canonical(asdict(self)))
+        return {"method": type(self).__name__, **parameters}

@@ -30,7 +30,11 @@ class _Some(ABC):
 
     @abstractmethod
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of one entry for each row of the sample, those of these rows."""
+        """Of one entry for each row of the sample, those of these rows.
+
+        Of a sample that is a part of the rows also where there is one entry for each of all the rows, as in an asker's
+        array of predictions. A part is smaller than all of them, so that the length tells which it is.
+        """
 
     @abstractmethod
     def column(self, name: str) -> Column:
@@ -72,6 +76,9 @@ class Chunk(_Some):
         self.span = slice(start, start + size)
 
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
+        origin = self._sample.origin
+        if origin is not None and len(values) == self._sample.length:
+            return values.take(origin[self.span], axis=0, mode="clip")
         return values[self.span]
 
     def column(self, name: str) -> Column:
@@ -100,7 +107,10 @@ class Picked(_Some):
 
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
         # Rows are inside, so nothing is clipped; but so told, NumPy gathers many times faster than by indexing.
-        return values.take(self._rows, axis=0, mode="clip")
+        origin, rows = self._sample.origin, self._rows
+        if origin is not None and len(values) == self._sample.length:
+            rows = origin.take(rows, mode="clip")
+        return values.take(rows, axis=0, mode="clip")
 
     def column(self, name: str) -> Column:
         found = self._columns.get(name)

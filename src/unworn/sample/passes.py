@@ -59,7 +59,7 @@ def checked(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
     """What is public about each question; a refusal of one that has no values row by row."""
     facts: list[Facts] = []
     for query in queries:
-        facts.append(query.facts(sample.schema, sample.rows))
+        facts.append(query.facts(sample.schema, sample.length))
         if facts[-1].kind == "statistic":
             raise Unaskable(f"{query.label} is a statistic of the whole sample, and has no value for each row")
     return facts

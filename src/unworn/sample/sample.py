@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import ReadOnly, Unaskable
-from unworn.noise import Stream
 from unworn.queries.arrays import is_missing
 from unworn.queries.callables import plain
 from unworn.queries.predictions import small_labels
@@ -22,6 +21,7 @@ from unworn.queries.schema import Schema
 from unworn.queries.statistic import Statistic
 from unworn.sample import draws, passes
 from unworn.sample.files import read_path
+from unworn.sample.parting import restricted, shuffled
 from unworn.sample.reading import Read, Table, read_column, read_table, series_name
 from unworn.sample.schemas import Declared, public_schema
 
@@ -47,8 +47,12 @@ class Sample:
         features: Any = None,
         left_out: tuple[str, ...] = (),
         path: Path | None = None,
+        origin: NDArray[np.intp] | None = None,
+        length: int | None = None,
     ) -> None:
         self.columns, self.schema, self.rows = columns, schema, rows
+        self.origin = origin  # where this part's rows lie among all that were sealed; None for all of them
+        self.length = rows if length is None else length  # how many those are: what arrays of predictions run over
         self.groups, self.left_out, self.path = groups, left_out, path
         self._features = features
         self._secret: bytes | None = None
@@ -212,12 +216,17 @@ class Sample:
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
-        from unworn.sample.fingerprint import canonical_order
-
         if self._secret is None:
             raise ReadOnly("parts of the rows are secret, and this sample was not sealed with a key")
-        # Over a canonical order, so that the same rows in another order fall into the same parts.
-        return canonical_order(self, self._secret)[Stream(self._secret, "parts").permutation(self.size)]
+        return shuffled(self, self._secret, "parts")
+
+    def restricted(self, secret: bytes, span: slice) -> Sample:
+        """A sample of some of the units alone: those in this span of the order that the secret gives them all."""
+        return restricted(self, shuffled(self, secret, "uses")[span])
+
+    def emptied(self) -> Sample:
+        """A sample of none of the rows: for whoever may see what was told about a part, and cannot know the part."""
+        return restricted(self, np.zeros(0, dtype=np.intp))
 
     def members(self, part: tuple[int, int] | None) -> Bools | None:
         """Which units lie in part ``j`` of ``parts`` equal ones; None for all of them."""

@@ -58,6 +58,10 @@ class Block(ABC):
         one[place] = 1.0
         return self.spread(one)
 
+    @abstractmethod
+    def find(self, yes: Bools) -> int | None:
+        """Which question says yes in exactly these cells (of the table, in one line); None if none does."""
+
     def __len__(self) -> int:
         return self.size
 
@@ -80,6 +84,10 @@ class Marginal(Block):
 
     def spread(self, weights: Floats) -> Floats:
         return np.asarray(weights).reshape(self.shape)
+
+    def find(self, yes: Bools) -> int | None:
+        places = np.flatnonzero(yes)
+        return int(places[0]) if len(places) == 1 else None
 
     @property
     def l1(self) -> float:
@@ -107,6 +115,10 @@ class Prefix(Block):
 
     def spread(self, weights: Floats) -> Floats:
         return np.append(np.cumsum(np.asarray(weights)[::-1])[::-1], 0.0)
+
+    def find(self, yes: Bools) -> int | None:
+        count = int(np.count_nonzero(yes))
+        return count - 1 if 0 < count < len(yes) and yes[:count].all() else None
 
     @property
     def l1(self) -> float:
@@ -144,6 +156,13 @@ class Range(Block):
         np.add.at(steps, first, weights)
         np.add.at(steps, last + 1, -np.asarray(weights))
         return np.cumsum(steps)[:-1]
+
+    def find(self, yes: Bools) -> int | None:
+        places = np.flatnonzero(yes)
+        if not len(places) or places[-1] - places[0] + 1 != len(places):
+            return None
+        first, values = int(places[0]), self.shape[0]
+        return first * values - first * (first - 1) // 2 + len(places) - 1
 
     @cached_property
     def _moved(self) -> float:
@@ -185,6 +204,10 @@ class Listed(Block):
 
     def spread(self, weights: Floats) -> Floats:
         return np.asarray(weights @ self.yes.astype(np.float64)).reshape(self.shape)
+
+    def find(self, yes: Bools) -> int | None:
+        places = np.flatnonzero((self.yes == yes).all(axis=1))
+        return int(places[0]) if len(places) else None
 
     @cached_property
     def _moved(self) -> float:

@@ -5,6 +5,7 @@ A workload is declared before any row is read, travels as JSON, and becomes bloc
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from unworn.queries.means import Share
 from unworn.universe.blocks import Block, Listed, Marginal, Prefix, Range
 from unworn.universe.domain import Domain
 from unworn.universe.model import Axes
+
+TABLES = 10**6
+"""How many tables one workload may ask for."""
 
 
 class Workload(ABC):
@@ -56,6 +60,7 @@ class Marginals(Workload):
         axes = _axes(domain, domain.names if self.among is None else self.among)
         if self.ways > len(axes):
             raise Unaskable(f"there are {len(axes)} columns, so no marginals of {self.ways}: ask fewer at a time")
+        _check_count(len(axes), self.ways)
         return [Marginal(some, _shape(domain, some)) for some in combinations(axes, self.ways)]
 
     def to_json(self) -> dict[str, Any]:
@@ -85,6 +90,7 @@ class Conjunctions(Workload):
             raise Unaskable(f"{wrong[0]!r} is no yes/no column {known}, and conjunctions are of those")
         if len(axes) < self.ways:
             raise Unaskable(f"there are {len(axes)} yes/no columns {known}, so no {self.ways} of them")
+        _check_count(len(axes), self.ways)
         last = np.zeros((1, 2**self.ways), dtype=bool)
         last[0, -1] = True
         return [Listed(some, _shape(domain, some), last) for some in combinations(axes, self.ways)]
@@ -195,6 +201,16 @@ def _axes(domain: Domain, names: Sequence[str]) -> Axes:
     if len(set(names)) != len(names):
         raise Unaskable("a column is named twice: name each once")
     return tuple(sorted(known.index(name) for name in names))
+
+
+def _check_count(columns: int, ways: int) -> None:
+    if (count := math.comb(columns, ways)) > TABLES:
+        raise Unaskable(
+            f"{columns} columns have {count:,} sets of {ways}, and a workload asks for at most {TABLES:,} tables: "
+            "ask fewer at a time, or name the columns that matter",
+            tables=count,
+            limit=TABLES,
+        )
 
 
 def _shape(domain: Domain, axes: Axes) -> tuple[int, ...]:

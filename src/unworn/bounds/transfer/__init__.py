@@ -7,7 +7,7 @@
 
 from unworn.bounds.transfer.counting import counting_epsilon, counting_rows, counting_width, counting_width_sharp
 from unworn.bounds.transfer.jung import jlnrss20, jlnrss20_gaussian, jlnrss20_profile
-from unworn.bounds.transfer.price import Price, Stability, stability
+from unworn.bounds.transfer.price import Price, Stability, share_limits, stability
 from unworn.bounds.transfer.published import (
     Chosen,
     bnsssu16,
@@ -71,6 +71,7 @@ __all__ = [
     "relative_below",
     "rogers20",
     "sensitive_width",
+    "share_limits",
     "sharp_expectation",
     "stability",
     "tanh_expectation",

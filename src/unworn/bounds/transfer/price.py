@@ -91,3 +91,21 @@ class Price:
             return 0.0
         factor = ((2.0 + self.tilt) / (2.0 - self.tilt)) ** 2
         return share / (factor - (factor - 1.0) * share)
+
+
+def share_limits(released: Floats, noise: Floats, paid: Stability) -> tuple[Floats, Floats]:
+    """The same for many shares at once, each with noise of its own: the ends of :meth:`Price.limits`.
+
+    >>> low, high = share_limits(np.array([0.5]), np.array([0.03]), Stability(0.08, 0.005))
+    >>> (float(low[0]), float(high[0])) == Price(0.03, 0.08, 0.005).limits(0.5)
+    True
+    """
+    if not np.isfinite(released).all() or not (np.asarray(noise) >= 0.0).all():
+        raise ValueError("a released share is not a number or infinite, or its noise is not a number from 0")
+    if paid.tilt >= 2.0:
+        return np.zeros_like(released), np.ones_like(released)
+    margin = (np.asarray(noise) + paid.floor) * (1.0 + _ULPS)
+    factor = ((2.0 + paid.tilt) / (2.0 - paid.tilt)) ** 2
+    ends = [np.clip(share - margin, 0.0, 1.0) for share in (released, 1.0 - released)]
+    low, other = (end / (factor - (factor - 1.0) * end) for end in ends)
+    return np.maximum(0.0, low - _ULPS), np.minimum(1.0, 1.0 - other + _ULPS)

@@ -1,0 +1,159 @@
+"""A method of release as something that can be audited: run again and again on two tables that differ in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import partial
+from itertools import combinations
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unworn.audit.cells import Cell, Cells, replaced, spread_evenly
+from unworn.audit.claim import Claim
+from unworn.audit.mechanism import kebab
+from unworn.audit.target import Outputs, Pair, Target
+from unworn.bounds.privacy import GDP, Pure
+from unworn.noise import Stream
+from unworn.queries.query import canonical
+from unworn.queries.rows import Floats
+from unworn.release.method import Method, Outcome
+from unworn.release.problem import Problem
+from unworn.universe.model import Axes
+
+CELLS, COLUMNS = 256, 4
+"""How large a domain may be: a mistake shows on a few cells, and every place more takes trials to look at."""
+_DIGITS = 9
+"""A distribution's cells are told to so many digits, in which sums taken in another order still agree."""
+
+
+def claim_of_release(method: Method, problem: Problem) -> Claim:
+    """What a method claims of a problem: its profile, quoted at the problem's delta.
+
+    >>> from unworn.release.additive import LaplaceRelease
+    >>> from unworn.universe.domain import Domain
+    >>> from unworn.universe.workload import Marginals
+    >>> problem = Problem(40, Domain({"a": [0, 1]}), Marginals(1), epsilon=2.0, delta=0.0)
+    >>> print(claim_of_release(LaplaceRelease(), problem))
+    ε = 2
+    """
+    told = method.settled(problem).profile(problem)
+    return Claim(told, 0.0 if isinstance(told, GDP | Pure) else problem.delta)
+
+
+def release_target(
+    method: Method,
+    problem: Problem,
+    *,
+    others: ArrayLike | None = None,
+    changes: Sequence[tuple[Cell, Cell]] | None = None,
+    claimed: Claim | None = None,
+    name: str | None = None,
+    trials: int = 4_000,
+) -> Target:
+    """Audit the code that reads the rows: ``run``, each time with a fresh key, on two tables that differ in one row.
+
+    Everything an :class:`~unworn.release.method.Outcome` has is looked at, whether or not a method says that it is
+    made of noisy numbers alone: its errors and numbers are released like its answers.
+
+    Parameters
+    ----------
+    problem
+        Of few cells (256 in 4 columns at most), with an epsilon near 1, so that a missing factor of two shows.
+    others
+        How many of the rows that stay lie in each cell, one row less than the problem has; spread evenly by default.
+    changes
+        The cell that the other row leaves, and the one it goes to, one pair of inputs each; from the first cell to the
+        last one by default, which moves every table.
+    claimed
+        Another claim than the method's own.
+
+    Examples
+    --------
+    >>> from unworn.audit import audit
+    >>> from unworn.release.additive import LaplaceRelease
+    >>> from unworn.universe.domain import Domain
+    >>> from unworn.universe.workload import Marginals
+    >>> problem = Problem(40, Domain({"a": [0, 1]}), Marginals(1), epsilon=2.0, delta=0.0)
+    >>> print(audit(release_target(LaplaceRelease(), problem), trials=400))  # doctest: +ELLIPSIS
+    laplace-release: claims ε = 2, is at least ε = ...: not refuted
+    """
+    shape = problem.domain.shape
+    if problem.cells > CELLS or len(shape) > COLUMNS:
+        raise ValueError(
+            f"audits are for up to {CELLS} cells in {COLUMNS} columns, not {problem.cells:,} in {len(shape)}: a method "
+            "that reveals too much of a large table does so of a small one"
+        )
+    method.check(problem)
+    method = method.settled(problem)
+    stay = spread_evenly(shape, problem.rows - 1) if others is None else np.asarray(others)
+    if stay.shape != shape or stay.sum() != problem.rows - 1:
+        raise ValueError(
+            f"others must count {problem.rows - 1} rows, one less than the problem has, in {shape} cells; not "
+            f"{int(stay.sum())} in {stay.shape}"
+        )
+    moved = changes or [((0,) * len(shape), tuple(size - 1 for size in shape))]
+    pairs = [Pair(*replaced(stay, *cells), f"one row in cell {cells[1]} instead of {cells[0]}") for cells in moved]
+    return Target(
+        name or kebab(type(method).__name__),
+        claimed or claim_of_release(method, problem),
+        pairs,
+        partial(_runs, method, problem),
+        trials,
+        note=f"{described(method)}, {problem.rows} rows, {problem.questions} questions of {problem.cells} cells",
+    )
+
+
+def described(method: Method) -> str:
+    """The configuration, without what was left open."""
+    chosen = {field.name: getattr(method, field.name) for field in fields(method)}
+    said = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value is not None)
+    return f"{type(method).__name__}({said})"
+
+
+def _runs(method: Method, problem: Problem, rows: Cells, trials: int, rng: np.random.Generator) -> Outputs:
+    """One release a row. Where a number stands follows from the problem, and not from what other trials released."""
+    told = [method.run(problem, rows, Stream(rng.bytes(32), "release")) for _ in range(trials)]
+    return np.array([laid_out(problem, outcome) for outcome in told])
+
+
+def laid_out(problem: Problem, outcome: Outcome) -> Floats:
+    """What was released, as numbers: which tables were measured, in order; their noisy counts; the answers; the
+    distribution's cells; the errors; and a code of all that tells how it was made. NaN stands for what is not there.
+
+    >>> from unworn.universe.domain import Domain
+    >>> from unworn.universe.explicit import Explicit
+    >>> from unworn.universe.workload import Marginals
+    >>> problem = Problem(40, Domain({"a": [0, 1]}), Marginals(1), epsilon=1.0, delta=0.0)
+    >>> outcome = Outcome(Explicit.uniform((2,)), None, [np.array([0.1, 0.1])])
+    >>> laid_out(problem, outcome).tolist()[:9]    # nothing measured, no answers, two cells, two errors
+    [nan, nan, nan, nan, nan, 0.5, 0.5, 0.1, 0.1]
+    """
+    shape = problem.domain.shape
+    sets = [some for size in range(1, len(shape) + 1) for some in combinations(range(len(shape)), size)]
+    order, counts = np.full(len(sets), np.nan), {axes: np.full(_size(shape, axes), np.nan) for axes in sets}
+    for turn, measured in enumerate(outcome.measured):
+        if measured.axes not in counts or turn >= len(sets) or not np.isnan(counts[measured.axes]).all():
+            raise ValueError(
+                f"table {turn + 1} that was measured is over the columns {measured.axes}: a table is measured once, and "
+                f"its columns are among {len(shape)}, by place and rising"
+            )
+        order[turn] = sets.index(measured.axes)
+        counts[measured.axes] = np.asarray(measured.counts, dtype=np.float64).reshape(-1)
+    asked = sum(block.size for block in problem.blocks)
+    cells = np.full(problem.cells, np.nan)
+    if outcome.model is not None:
+        cells = np.round(outcome.model.table(tuple(range(len(shape)))).reshape(-1), _DIGITS)
+    answers = np.full(asked, np.nan) if outcome.answers is None else _line(outcome.answers)
+    code = float(crc32(canonical(outcome.numbers).encode()))
+    return np.concatenate([order, *counts.values(), answers, cells, _line(outcome.errors), [code]])
+
+
+def _line(blocks: Sequence[Floats]) -> Floats:
+    return np.concatenate([np.asarray(block, dtype=np.float64).reshape(-1) for block in blocks])
+
+
+def _size(shape: tuple[int, ...], axes: Axes) -> int:
+    return int(np.prod([shape[axis] for axis in axes]))

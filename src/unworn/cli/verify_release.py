@@ -1,0 +1,106 @@
+"""``unworn verify`` of a release: its folder, or its certificate alone."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unworn.cli.output import emit, note, percent, say, wrapped
+from unworn.cli.stores import existing
+from unworn.errors import Mismatch, Tampered
+from unworn.ledger import verify as verify_chain
+
+if TYPE_CHECKING:
+    from unworn.release.certificate import ReleaseCertificate
+
+_BEGINNING = 4096
+
+
+def is_of_release(path: Path) -> bool:
+    """Whether this is a folder, or a file that says it is a release's certificate."""
+    if path.is_dir():
+        return True
+    try:
+        with open(path, encoding="utf-8") as file:
+            beginning = file.read(_BEGINNING)
+            return '"unworn release' in beginning and _format(beginning + file.read()) is not None
+    except (OSError, ValueError, RecursionError):
+        return False  # whatever it is, it is complained about as a card
+
+
+def _format(text: str) -> str | None:
+    data = json_.loads(text)
+    told = data.get("format") if isinstance(data, dict) else None
+    return told if isinstance(told, str) and told.startswith("unworn release") else None
+
+
+def checked_release(path: Path, ledger: str | None, head: str | None, json: bool) -> None:
+    """Check it and say what was checked; ``Tampered`` where it is not what was signed."""
+    from unworn.release.certificate import ReleaseCertificate
+    from unworn.release.folder import check_sheets, load
+
+    done = []
+    if path.is_dir():
+        release = load(path)
+        certificate = release.certificate
+        sheets = check_sheets(path, release)
+        done += [
+            "the content is what the certificate signs",
+            "the promised errors follow from the content",
+            f"its {len(sheets):,} sheets are what the content gives",
+        ]
+    else:
+        certificate = ReleaseCertificate.load(path)
+    signed = f"the promise is signed by key {certificate.terms.public[:16]}…, and says what entry 0 says"
+    done = [signed, *done]
+    if ledger is not None:
+        done += _against(certificate, ledger, head)
+    if json:
+        said = {name: value for name, value in certificate.said.items() if name != "domain"}
+        emit({"ok": True, "release": str(path), "ledger": ledger, "checked": done, **said})
+        return
+    _print(path, certificate, done)
+
+
+def _against(certificate: ReleaseCertificate, ledger: str, head: str | None) -> list[str]:
+    with existing(ledger) as store:
+        entries = store.read(certificate.first.holdout)
+        if not entries:
+            known = ", ".join(repr(first.body.get("name")) for first in store.holdouts().values()) or "none"
+            raise Mismatch(
+                f"this release is of {certificate.said['name']!r}, which the ledger {ledger} does not know.\n"
+                f"  It has: {known[:200]}."
+            )
+        verify_chain(entries, public=certificate.terms.public, head=head)
+        if entries[0].hash != certificate.first.hash:
+            raise Tampered("the ledger's entry 0 is not the one that this release was made on")
+    return [f"the ledger holds entry 0 of this release, whole and signed ({len(entries) - 1:,} entries after it)"]
+
+
+def _print(path: Path, certificate: ReleaseCertificate, done: list[str]) -> None:
+    said: dict[str, Any] = certificate.said
+    whole = path.is_dir()
+    say("The release is valid." if whole else "The certificate is valid.")
+    say()
+    say(f"{said['name']} · {said['rows']:,} rows · {said['questions']:,} questions · {said['method']['method']}")
+    say(
+        f"  within ± {certificate.sample_error:.4g} of the rows and ± {certificate.population_error:.4g} of the",
+        nl=False,
+    )
+    say(f" population, {percent(certificate.confidence)} for all together")
+    say(f"  epsilon {certificate.epsilon:g}, delta {certificate.delta:g}, for {said['unit']}")
+    say()
+    say("Checked:")
+    for line in done:
+        say(f"  {line}")
+    for what, theorem in said["theorems"].items():
+        say(wrapped(f"Theorem ({what}): {theorem}"))
+    say("Assuming:")
+    for assumption in certificate.assumptions:
+        say(wrapped(assumption, "  "))
+    say(f"Key: {certificate.terms.public}")
+    if not whole:
+        note("Checked alone. Give the whole folder to check that its content is what was signed.")
+    elif (path / "rows.parquet").exists():
+        note("rows.parquet was not compared: Release.load(...).sample(...) draws the rows from what was signed.")

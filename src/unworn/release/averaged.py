@@ -1,0 +1,115 @@
+"""AveragedMWEM: multiplicative weights against the exponential mechanism, as its analysis has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.bounds.privacy import Profile
+from unworn.errors import Unaskable
+from unworn.noise import Stream
+from unworn.queries.rows import Floats
+from unworn.release.method import Method, Outcome, Progress
+from unworn.release.problem import Problem, Tables
+from unworn.universe.explicit import Explicit
+
+LARGEST = 2**26
+"""How many cells a distribution is kept for one by one."""
+
+
+@dataclass(frozen=True)
+class AveragedMWEM(Method):
+    """Select the question that the distribution answers worst, tilt the distribution, and release the average.
+
+    Questions are taken with their complements, so that the worst one always errs upwards and is the cost that the
+    learner pays. Selections are the only look at the rows: by the regret bound their average cost falls, and by
+    convexity so does the largest error of the average. This is the version with a clean theorem;
+    :class:`~unworn.release.mwem.MWEM` measures what it selects, and is the one to use.
+
+    Parameters
+    ----------
+    rounds
+        How many questions are selected; None for the number with the smallest bound.
+
+    References
+    ----------
+    Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data release", NIPS 2012;
+    the analysis by regret is from lecture notes on online learning and query release.
+    """
+
+    theorem: ClassVar[str] = "regret of multiplicative weights, exponential mechanism (averaged MWEM)"
+
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        rounds = 1 if self.rounds is None else self.rounds
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+            raise ValueError(f"rounds is a whole number from 1, not {rounds!r}")
+
+    def check(self, problem: Problem) -> None:
+        if problem.cells > LARGEST:
+            raise Unaskable(
+                f"AveragedMWEM keeps all {problem.cells:,} cells of the domain, and {LARGEST:,} are the most.\n"
+                "  MWEM keeps such a distribution in factors.",
+                cells=problem.cells,
+            )
+
+    def settled(self, problem: Problem) -> Self:
+        if self.rounds is not None:
+            return self
+        from unworn.bounds.release import averaged_mwem_rounds
+
+        return replace(self, rounds=averaged_mwem_rounds(*_public(problem)))
+
+    def profile(self, problem: Problem) -> Profile:
+        from unworn.bounds.release import averaged_mwem_profile
+
+        return averaged_mwem_profile(self.settled(problem).rounds or 1, problem.epsilon, problem.delta)
+
+    def predicted(self, problem: Problem) -> float:
+        return self._bound(problem, self.settled(problem).rounds or 1)
+
+    def _bound(self, problem: Problem, rounds: int) -> float:
+        from unworn.bounds.release import averaged_mwem_error
+
+        return min(1.0, averaged_mwem_error(*_public(problem), rounds=rounds))
+
+    def run(self, problem: Problem, tables: Tables, noise: Stream, progress: Progress | None = None) -> Outcome:
+        from unworn.bounds.regret import learning_rate
+        from unworn.bounds.release import averaged_mwem_epsilon
+        from unworn.noise.selection import exponential
+
+        rounds = self.settled(problem).rounds or 1
+        epsilon = averaged_mwem_epsilon(rounds, problem.epsilon, problem.delta)
+        rate = learning_rate(problem.cells, rounds)
+        axes = [block.axes for block in problem.blocks]
+        truth = _answers(problem, tables.tables(axes)).astype(np.int64)
+        starts = np.cumsum([0] + [block.size for block in problem.blocks])
+        model = Explicit.uniform(problem.domain.shape)
+        total = np.zeros(problem.domain.shape)
+        for turn in range(rounds):
+            total += model.weights
+            off = np.rint(problem.rows * _answers(problem, model.tables(axes))).astype(np.int64) - truth
+            chosen = exponential(noise, np.concatenate([off, -off]), epsilon / 2.0)
+            sign, place = (1.0, chosen) if chosen < len(off) else (-1.0, chosen - len(off))
+            block = int(np.searchsorted(starts, place, side="right")) - 1
+            cost = problem.blocks[block].question(int(place - starts[block]))
+            model.tilt(axes[block], -sign * rate * cost)
+            if progress is not None:
+                progress(turn + 1, rounds)
+        bound = self._bound(problem, rounds)
+        errors = [np.full(each.size, bound) for each in problem.blocks]
+        return Outcome(Explicit(total), None, errors, {"rounds": rounds, "epsilon_each": epsilon})
+
+
+def _public(problem: Problem) -> tuple[int, int, int, float, float, float]:
+    """Rows, cells, questions with their complements, epsilon, delta, and the chance that the bound may fail."""
+    return problem.rows, problem.cells, 2 * problem.questions, problem.epsilon, problem.delta, problem.chance
+
+
+def _answers(problem: Problem, tables: list[NDArray[np.int64]] | list[Floats]) -> Floats:
+    """All answers in one line, block after block."""
+    return np.concatenate([block.answers(table) for block, table in zip(problem.blocks, tables, strict=True)])

@@ -1,0 +1,154 @@
+"""The certificate of a release: what it reveals of a row, how far it may be off, and who signed that."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from unworn.certificate import FROM_SEED, IN_MEMORY, SECRET
+from unworn.errors import Tampered
+from unworn.ledger import Entry, Key, check_signature, verify
+from unworn.mechanisms.released import Released
+from unworn.mechanisms.transcript import Terms
+from unworn.queries.query import canonical
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT = "unworn release 1"
+
+PRIVATE = (
+    "Replacing one row by another changes the probability of no set of releases by more than epsilon and delta allow."
+)
+ASSUMPTIONS = (
+    "The rows are independent draws from the population that the answers speak of (privacy needs no such assumption).",
+    "Domain, workload, epsilon and delta were chosen without looking at the rows.",
+    "The rows are seen only through this release.",
+)
+OF_THE_PART = "The rows are seen only through this release; other declared uses have other rows."
+OFF_THE_ROWS = "The domain was read off the rows themselves: which values occur is not hidden by this release."
+
+
+@dataclass(frozen=True)
+class ReleaseCertificate:
+    """What a release promises, bound to its terms (entry 0 of the ledger) and to its content by a signature.
+
+    ``said`` is the readable part; ``signature`` covers all of it, the content's digest included.
+    """
+
+    first: Entry
+    said: dict[str, Any]
+    signature: str
+
+    @classmethod
+    def sign(cls, first: Entry, said: dict[str, Any], key: Key) -> ReleaseCertificate:
+        plain = json.loads(canonical(said))
+        return cls(first, plain, key.sign(_digest(first, plain)))
+
+    @property
+    def terms(self) -> Terms:
+        return Terms.from_body(self.first.body)
+
+    @property
+    def epsilon(self) -> float:
+        """What the release may reveal of one row, with ``delta``."""
+        return float(self.said["epsilon"])
+
+    @property
+    def delta(self) -> float:
+        return float(self.said["delta"])
+
+    @property
+    def confidence(self) -> float:
+        """The probability with which all intervals of the release hold together."""
+        return float(self.said["confidence"])
+
+    @property
+    def sample_error(self) -> float:
+        """How far the answers to the workload lie from those of the rows, at most."""
+        return float(self.said["sample_error"])
+
+    @property
+    def population_error(self) -> float:
+        """How far they lie from those of the population, at most."""
+        return float(self.said["population_error"])
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return tuple(self.said["assumptions"])
+
+    def to_json(self) -> dict[str, Any]:
+        return {"format": FORMAT, **self.said, "terms": self.first.to_json(), "signature": self.signature}
+
+    @classmethod
+    def from_json(cls, data: Any) -> ReleaseCertificate:
+        """Read a certificate somebody else wrote, and check it: see :meth:`verify`."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise Tampered(f"this is no release's certificate: its 'format' should be {FORMAT!r}")
+        said = {name: value for name, value in data.items() if name not in ("format", "terms", "signature")}
+        certificate = cls(Entry.from_json(data.get("terms")), said, str(data.get("signature")))
+        certificate.verify()
+        return certificate
+
+    def verify(self) -> None:
+        """Check that the key named in entry 0 signed all of this, and that it says what entry 0 says."""
+        verify([self.first])
+        terms, public = self.terms, str(self.first.body.get("public"))
+        try:
+            signed = check_signature(public, _digest(self.first, self.said), self.signature)
+        except (TypeError, ValueError):
+            signed = False
+        if not signed:
+            raise Tampered("the certificate of this release is not what was signed")
+        sealed = terms.mechanism
+        if not isinstance(sealed, Released):
+            raise Tampered("entry 0 seals these rows for questions, not for a release")
+        for name, value in {**sealed.to_json(), "rows": terms.size, "confidence": terms.confidence}.items():
+            if name != "name" and canonical(self.said.get(name)) != canonical(value):
+                raise Tampered(f"the certificate's {name} is not that of entry 0")
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as JSON; ``unworn verify`` checks the file."""
+        from pathlib import Path
+
+        target = Path(path)
+        target.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ReleaseCertificate:
+        try:
+            with open(path, encoding="utf-8") as card:
+                data = json.loads(card.read())
+        except (ValueError, RecursionError):
+            raise Tampered(f"{os.fspath(path)} is not JSON, so it is no certificate") from None
+        return cls.from_json(data)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        items = "".join(f"<li>{escape(assumption)}</li>" for assumption in self.assumptions)
+        return (
+            f"<div><b>Release</b> · {escape(str(self.said['name']))} · {escape(str(self.said['method']['method']))}<br>"
+            f"ε = {self.epsilon:g}, δ = {self.delta:g} for one row replaced · within ± {self.sample_error:.4g} of the "
+            f"rows and ± {self.population_error:.4g} of the population ({100 * self.confidence:.6g} %)"
+            f"<ul>{items}</ul></div>"
+        )
+
+
+def assumptions(terms: Terms, origin: str, shared: bool) -> list[str]:
+    """What must be true of the world, in words."""
+    told = [PRIVATE, *ASSUMPTIONS[:2], OF_THE_PART if shared else ASSUMPTIONS[2], SECRET]
+    special = {
+        OFF_THE_ROWS: origin == "rows",
+        IN_MEMORY: terms.kept in ("memory", "seed"),
+        FROM_SEED: terms.kept == "seed",
+    }
+    return told + [words for words, holds in special.items() if holds]
+
+
+def _digest(first: Entry, said: dict[str, Any]) -> str:
+    return sha256(canonical({"format": FORMAT, "first": first.hash, "said": said}).encode()).hexdigest()

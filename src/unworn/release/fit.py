@@ -1,0 +1,114 @@
+"""``fit``: seal the rows for one release, and make it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from unworn.errors import Unaskable
+from unworn.ledger import Store, open_store
+from unworn.mechanisms.uses import Uses
+from unworn.release.method import Method, Progress
+from unworn.release.problem import Problem
+from unworn.release.release import Release
+from unworn.universe.domain import Domain
+from unworn.universe.workload import Workload
+
+
+def fit(
+    frame: Any,
+    workload: Workload | int,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    domain: Domain | Mapping[str, Iterable[Any]] | str | os.PathLike[str] | None = None,
+    method: Method | str = "auto",
+    train: Any = None,
+    confidence: float = 0.95,
+    ledger: str | os.PathLike[str] | Store | None = None,
+    name: str | None = None,
+    uses: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Answer a whole workload at once, so that one row more or less shows in nothing that is released.
+
+    Parameters
+    ----------
+    frame
+        The rows, in any form that :class:`~unworn.Holdout` takes.
+    workload
+        What is asked (see :mod:`unworn.universe.workload`); a number asks all marginals of so many columns.
+    epsilon, delta
+        What may be revealed of one row that is replaced by another. With ``delta=0`` (pure) the release is dearer.
+    domain
+        The values each column can have: a :class:`~unworn.universe.domain.Domain`, a mapping, a TOML file; ``"rows"``
+        reads them off the rows, which the certificate then says. By default they come from ``train``, or from dtypes.
+    method
+        ``"auto"`` for the method with the smallest predicted error, a name (``"mwem"``, ``"projection"``, ...), or a
+        method from this package.
+    train
+        Rows that may be seen, to read the domain off.
+    confidence
+        The probability with which all that is promised of the release holds together.
+    ledger, name
+        Where the rows are sealed, as for a holdout: rows that are sealed already raise ``Mismatch``.
+    uses
+        The shares of the rows that declared uses have, as ``{"asks": 0.7, "release": 0.3}``: this one is ``"release"``.
+    progress
+        Called with (steps done, steps in all).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unworn import col, share
+    >>> rng = np.random.default_rng(1)
+    >>> people = {"plan": rng.choice(["basic", "pro"], 20_000), "churned": rng.random(20_000) < 0.2}
+    >>> release = fit(people, 2, epsilon=1.0, domain={"plan": ["basic", "pro"], "churned": [False, True]})
+    >>> told = release.answer(share(col("churned") & (col("plan") == "pro")))
+    >>> told.low < 0.1 < told.high, release.certificate.sample_error < 0.01
+    (True, True)
+    >>> len(release.sample(100)["plan"])
+    100
+    """
+    from unworn.release.auto import chosen
+    from unworn.release.sealing import sealed
+    from unworn.sample import Sample
+    from unworn.sample.coding import Coded
+    from unworn.universe.workload import Marginals
+
+    asked = Marginals(workload) if isinstance(workload, int) and not isinstance(workload, bool) else workload
+    if not isinstance(asked, Workload):
+        raise Unaskable(
+            f"a workload is Marginals(2), Thresholds('age'), … or their sum, not a {type(workload).__name__}"
+        )
+    sample = Sample.read(frame)
+    known = _domain(domain, sample, train)
+    shared = None if uses is None else Uses.of(uses, "release")
+    rows = sample.size if shared is None else shared.size(sample.size)
+    problem = Problem(rows, known, asked, epsilon, delta, confidence)
+    way = chosen(method, problem)
+    tables = Coded(sample, known)  # rows that the domain has no place for are refused before there is a ledger
+    store = open_store(ledger)
+    try:
+        auto = isinstance(method, str) and method == "auto"
+        return sealed(
+            sample, store, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables
+        )
+    finally:
+        if store is not ledger:
+            store.close()
+
+
+def _domain(given: Any, sample: Any, train: Any) -> Domain:
+    if isinstance(given, Domain):
+        return given
+    if isinstance(given, Mapping):
+        return Domain(given)
+    if isinstance(given, str) and given == "rows":
+        return Domain.of_rows(sample)
+    if isinstance(given, str | os.PathLike):
+        return Domain.read(given)
+    if given is not None:
+        raise ValueError(f"domain is a Domain, a mapping, a TOML file or 'rows', not a {type(given).__name__}")
+    return Domain.of_dtypes(sample) if train is None else Domain.of_train(train)

@@ -1,0 +1,72 @@
+"""The distribution that fits estimated tables, cell by cell or in factors, and no better than their noise deserves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unworn.queries.rows import Floats
+from unworn.release.method import Progress
+from unworn.universe.blocks import Block
+from unworn.universe.factored import Factored
+from unworn.universe.fitting import fitted
+from unworn.universe.model import Model
+from unworn.universe.replaying import Measurement, replay
+from unworn.universe.simplex_fit import fitted_cells
+
+EXPLICIT = 2**24
+"""Above so many cells the distribution is kept in factors."""
+AGREE = 0.5
+"""How near to the best fit is near enough, as a part of what the rows themselves would be off by in expectation.
+
+The rows' own tables are off by the noise: half a unit of misfit a cell. Whoever fits more closely than they do fits
+noise, and by how much is a matter of experience: on census-like tables of 300 to 48,842 rows a half has the smallest
+errors, or nearly, with either noise.
+"""
+STEPS = 400
+_AT_ONCE = 25
+_GAIN = 0.05
+"""A distribution in factors is fitted so many steps at a time, as long as these lower the misfit by this part."""
+
+
+def nearest(
+    shape: tuple[int, ...],
+    blocks: Sequence[Block],
+    shares: Sequence[Floats],
+    precisions: Sequence[float],
+    progress: Progress | None,
+) -> tuple[Model, dict[str, Any]]:
+    """The distribution, and how the fit went: its misfit is told as a part of the rows' own expected one."""
+    expected = 0.5 * math.fsum(block.size for block in blocks)
+    if math.prod(shape) <= EXPLICIT:
+        found = fitted_cells(
+            shape,
+            [block.axes for block in blocks],
+            [share.reshape(block.shape) for block, share in zip(blocks, shares, strict=True)],
+            precisions,
+            enough=AGREE * expected,
+            steps=STEPS,
+            step_done=None if progress is None else lambda done: progress(done, STEPS),
+        )
+        return found.model, {"steps": found.steps, "misfit": found.misfit / expected}
+    model, measured = Factored(shape), list(zip(blocks, (s.reshape(-1) for s in shares), precisions, strict=True))
+    # Scaling the factors to each table in turn comes near at once; least squares then weighs them against each other.
+    replay(model, [Measurement(block, None, share, weight**-0.5) for block, share, weight in measured], 1)
+    misfit, done = math.inf, 0
+    while done < STEPS:
+        model = fitted(model, measured, _AT_ONCE, 1e-6)
+        done, before, misfit = done + _AT_ONCE, misfit, _misfit(model, blocks, shares, precisions)
+        if progress is not None:
+            progress(done, STEPS)
+        if misfit <= AGREE * expected or misfit > (1.0 - _GAIN) * before:
+            break
+    return model, {"steps": done, "misfit": misfit / expected}
+
+
+def _misfit(model: Model, blocks: Sequence[Block], shares: Sequence[Floats], precisions: Sequence[float]) -> float:
+    told = model.tables([block.axes for block in blocks])
+    off = (table.reshape(-1) - share.reshape(-1) for table, share in zip(told, shares, strict=True))
+    return 0.5 * math.fsum(w * float(np.vdot(d, d)) for w, d in zip(precisions, off, strict=True))

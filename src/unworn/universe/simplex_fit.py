@@ -1,0 +1,100 @@
+"""The distribution, kept cell by cell, that fits estimated tables by weighted least squares.
+
+Accelerated mirror descent with the entropy (Tseng 2008, "On accelerated proximal gradient methods for convex-concave
+optimization"), with steps as long as the curvature met so far allows. It starts from the uniform distribution and moves
+by multiplication, so that of all distributions that fit about as well it comes to one that says little else. Noisy
+tables are not worth fitting to the last digit: it stops once the misfit is within ``enough`` of the best there is, of
+which the tangents below a convex function tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unworn.queries.rows import Floats
+from unworn.universe.contraction import spread, tables
+from unworn.universe.explicit import Explicit
+from unworn.universe.model import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A distribution, how far its tables are off (see :func:`fitted_cells`), and how many steps that took."""
+
+    model: Explicit
+    misfit: float
+    steps: int
+
+
+def fitted_cells(
+    shape: tuple[int, ...],
+    many: Sequence[Axes],
+    shares: Sequence[Floats],
+    precisions: Sequence[float],
+    *,
+    enough: float = 1e-3,
+    steps: int = 500,
+    step_done: Callable[[int], None] | None = None,
+) -> Fit:
+    """The distribution that minimises the misfit: half the sum of precision times squared error over all cells.
+
+    >>> shares = [np.array([[0.5, 0.1], [0.1, 0.3]])]
+    >>> found = fitted_cells((2, 2, 3), [(0, 1)], shares, [1e4])
+    >>> found.model.table((0, 1)).round(3).tolist(), found.model.table((2,)).round(3).tolist()
+    ([[0.5, 0.1], [0.1, 0.3]], [0.333, 0.333, 0.333])
+    """
+    at = np.full(shape, 1.0 / math.prod(shape))
+    logs, mean = np.log(at), at.copy()
+    told = tables(at, many)
+    told_mean = [table.copy() for table in told]
+    curvature, mass, lowest, done = float(np.sum(precisions)) / 64.0, 0.0, -math.inf, 0
+    misfit = _misfit(told_mean, shares, precisions)
+    while done < steps and misfit - max(0.0, lowest) > enough:
+        done += 1
+        curvature *= 0.7
+        while True:
+            added = (1.0 + math.sqrt(1.0 + 4.0 * curvature * mass)) / (2.0 * curvature)
+            part = added / (mass + added)
+            between = _mixed(told_mean, told, part)
+            slope = spread([w * (b - s) for w, b, s in zip(precisions, between, shares, strict=True)], many, shape)
+            new_logs = logs - added * slope
+            new_logs -= new_logs.max()
+            new = np.exp(new_logs)
+            total = float(new.sum())
+            new /= total
+            new_logs -= math.log(total)
+            new_told = tables(new, many)
+            # The step is short enough if the misfit's curvature along it is below that of the entropy.
+            if _misfit(new_told, told, precisions) <= curvature * _moved(new, new_logs, logs) * (1 + 1e-9) + 1e-15:
+                break
+            curvature *= 2.0
+        # By convexity no distribution is below the tangent at the point where the slope was taken.
+        tangent = sum(w * float(np.vdot(b - s, b)) for w, b, s in zip(precisions, between, shares, strict=True))
+        bound = _misfit(between, shares, precisions) - tangent + float(slope.min())
+        at, logs, told, mass = new, new_logs, new_told, mass + added
+        mean *= 1.0 - part
+        mean += part * at
+        told_mean = _mixed(told_mean, told, part)
+        misfit = _misfit(told_mean, shares, precisions)
+        lowest = max(lowest, bound)
+        if step_done is not None:
+            step_done(done)
+    return Fit(Explicit(mean), misfit, done)
+
+
+def _misfit(told: Sequence[Floats], shares: Sequence[Floats], precisions: Sequence[float]) -> float:
+    off = (table - share for table, share in zip(told, shares, strict=True))
+    return 0.5 * math.fsum(w * float(np.vdot(d, d)) for w, d in zip(precisions, off, strict=True))
+
+
+def _mixed(first: Sequence[Floats], second: Sequence[Floats], part: float) -> list[Floats]:
+    return [(1.0 - part) * a + part * b for a, b in zip(first, second, strict=True)]
+
+
+def _moved(new: Floats, new_logs: Floats, logs: Floats) -> float:
+    """The relative entropy of the new distribution from the old one."""
+    return float(np.vdot(new, new_logs - logs))

@@ -1,0 +1,284 @@
+"""fit: sealing, refusals before anything is spent, certificates, and rows out in the library they came in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from unworn import Holdout, Mismatch, Unaskable, col, share
+from unworn.errors import ReadOnly, Tampered
+from unworn.ledger import MemoryStore, open_store
+from unworn.mechanisms import Gaussian
+from unworn.release.auto import METHODS, method_from_json
+from unworn.release.certificate import OFF_THE_ROWS, ReleaseCertificate
+from unworn.release.fit import fit
+from unworn.release.mwem import MWEM
+from unworn.release.projection import Projection
+from unworn.universe.domain import Domain
+from unworn.universe.workload import Conjunctions, Marginals, Shares, Thresholds
+
+DOMAIN = Domain({"plan": ["basic", "pro", "team"], "churned": [False, True], "visits": [0, 1, 2, 3]})
+
+
+def people(rows: int = 4_000, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    plan = rng.choice(["basic", "pro", "team"], rows, p=[0.6, 0.3, 0.1])
+    return {
+        "plan": plan,
+        "churned": rng.random(rows) < np.where(plan == "basic", 0.3, 0.1),
+        "visits": rng.integers(0, 4, rows),
+    }
+
+
+def test_a_release_answers_with_intervals() -> None:
+    release = fit(people(), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN)
+    listed = release.answer(share(col("churned") & (col("plan") == "basic")))
+    assert listed.low <= 0.18 <= listed.high
+    assert listed.promised
+    summed = release.answer("churned and plan in ('basic', 'pro')")
+    assert summed.low <= 0.21 <= summed.high
+    assert summed.promised
+    other = release.answer("churned and plan = 'basic' and visits >= 2")
+    assert not other.promised
+    assert (other.low, other.high) == (0.0, 1.0)
+    assert abs(other.value - 0.09) < 0.03
+    assert "nothing is promised" in str(other)
+    assert release.certificate.sample_error < 0.05
+    assert listed.error <= release.certificate.sample_error
+
+
+@pytest.mark.parametrize("method", ["mwem", "projection", "gaussian", "laplace", "averaged-mwem"])
+def test_every_method_by_its_name(method: str) -> None:
+    release = fit(people(500), Marginals(2) + Marginals(1), epsilon=2.0, delta=1e-6, domain=DOMAIN, method=method)
+    assert type(release.method) is METHODS[method]
+    assert abs(float(release.answer("plan = 'basic'")) - 0.6) < 0.3
+    assert len(release.sample(20)["plan"]) == 20
+    assert sum(line for line in release.errors["questions"]) == release.problem.questions
+
+
+def test_small_and_one_dimensional_methods() -> None:
+    rows = {"visits": people(500)["visits"]}
+    domain = Domain({"visits": [0, 1, 2, 3]})
+    tree = fit(rows, Thresholds("visits"), epsilon=1.0, domain=domain, method="thresholds")
+    assert abs(float(tree.answer(share(col("visits") <= 1))) - 0.5) < 0.1
+    small = fit(rows, Marginals(1), epsilon=1.0, domain=domain, method="small-db")
+    assert abs(float(small.answer(share(col("visits") == 1))) - 0.25) < 0.2
+
+
+def test_other_workloads() -> None:
+    asked = Shares([share(col("visits") > 1), share((col("plan") == "pro") | col("churned"))])
+    release = fit(people(), asked, epsilon=1.0, delta=1e-9, domain=DOMAIN)
+    told = release.answer(share(col("visits") > 1))
+    assert told.promised
+    assert told.low <= 0.5 <= told.high
+    binary = {"a": np.arange(900) % 2 == 0, "b": np.arange(900) % 3 == 0}
+    both = fit(binary, Conjunctions(), epsilon=1.0, delta=1e-6, domain={"a": [False, True], "b": [False, True]})
+    assert abs(float(both.answer("a and b")) - 1 / 6) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"), [(pd.DataFrame, pd.DataFrame), (pl.DataFrame, pl.DataFrame), (pa.table, pa.Table), (dict, dict)]
+)
+def test_rows_come_back_in_the_library_they_came_in(make: Any, kind: type) -> None:
+    release = fit(make(people(300)), 1, epsilon=1.0, domain=DOMAIN)
+    drawn = release.sample(50, seed=3)
+    assert isinstance(drawn, kind)
+    again = release.sample(50, seed=3)
+    assert str(drawn) == str(again)
+    assert str(release.sample(50, seed=4)) != str(drawn)
+
+
+# ------------------------------------------------------------------ the ledger
+
+
+def test_the_same_terms_give_the_same_release_and_other_terms_are_refused(tmp_path: Path) -> None:
+    ledger = str(tmp_path / "release.db")
+    one = fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger)
+    two = fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger)
+    assert one.certificate.said == two.certificate.said
+    assert one.certificate.first == two.certificate.first
+    for other in ({"epsilon": 2.0}, {"delta": 1e-9}, {"workload": 1}, {"method": MWEM()}, {"confidence": 0.9}):
+        terms: dict[str, Any] = {"workload": 2, "epsilon": 1.0, "domain": DOMAIN, **other}
+        with pytest.raises(Mismatch, match="sealed"):
+            fit(people(500), terms.pop("workload"), ledger=ledger, **terms)
+    store = open_store(ledger)
+    assert len(store.holdouts()) == 1
+    assert len(store.read(next(iter(store.holdouts())))) == 1
+    store.close()
+
+
+def test_a_method_with_its_parameters_is_found_again(tmp_path: Path) -> None:
+    ledger, way = str(tmp_path / "release.db"), Projection(noise="laplace")
+    one = fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger, method=way)
+    two = fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger, method=way)
+    assert one.certificate == two.certificate
+    assert method_from_json(one.method.to_json()) == one.method
+
+
+def test_rows_of_a_holdout_are_not_released_nor_the_other_way_round() -> None:
+    store = MemoryStore()
+    Holdout(people(500), ledger=store)
+    with pytest.raises(Mismatch, match="other terms"):
+        fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=store)
+    store = MemoryStore()
+    fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=store)
+    with pytest.raises(Mismatch, match="other terms"):
+        Holdout(people(500), ledger=store)
+
+
+def test_declared_uses_share_the_rows() -> None:
+    store, uses = MemoryStore(), {"asks": 0.6, "release": 0.4}
+    release = fit(people(1_000), 2, epsilon=1.0, domain=DOMAIN, ledger=store, uses=uses)
+    assert release.problem.rows == 400
+    assert "other declared uses have other rows" in " ".join(release.certificate.assumptions)
+    holdout = Holdout(people(1_000), ledger=store, uses=uses)
+    assert holdout.ask(share(col("plan") == "basic"), guess=0.6).low < 0.6
+    with pytest.raises(Mismatch):
+        Holdout(people(1_000), ledger=store, uses={"asks": 0.5, "release": 0.5})
+    with pytest.raises(Mismatch):
+        fit(people(1_000), 2, epsilon=2.0, domain=DOMAIN, ledger=store, uses=uses)
+
+
+def test_a_sealed_release_answers_no_questions() -> None:
+    from unworn.mechanisms.released import Released
+
+    store = MemoryStore()
+    fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=store)
+    terms = next(iter(store.holdouts().values())).body["mechanism"]
+    sealed = Released(**{name: value for name, value in terms.items() if name != "name"})
+    holdout = Holdout(people(500), ledger=store, mechanism=sealed)
+    with pytest.raises(Unaskable, match="sealed for a release"):
+        holdout.ask(share(col("churned")))
+
+
+def test_without_its_key_a_release_is_not_made_again(tmp_path: Path) -> None:
+    ledger = tmp_path / "r.db"
+    fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger, name="people")
+    for key in tmp_path.rglob("*.key"):
+        key.unlink()
+    with pytest.raises(ReadOnly, match="key"):
+        fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger, name="people")
+
+
+# ------------------------------------------------------------------ refusals, before anything is sealed
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": float("nan")}, "epsilon"),
+        ({"epsilon": float("inf")}, "epsilon"),
+        ({"epsilon": True}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": float("nan")}, "delta"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"workload": Shares([])}, "asks nothing"),
+        ({"workload": 9}, "no marginals of 9"),
+        ({"workload": 0}, "not of 0"),
+        ({"workload": "all"}, "workload is"),
+        ({"workload": Marginals(2, among=("plan", "job"))}, "no column 'job'"),
+        ({"workload": Shares([share(col("visits") * 2 > 1), share(col("job") == "x")])}, "no column 'job'"),
+        ({"workload": Thresholds("plan")}, "no order"),
+        ({"method": "magic"}, "no method is called 'magic'"),
+        ({"method": "gaussian"}, "delta"),
+        ({"domain": {"plan": ["basic", "pro"], "churned": [False, True], "visits": [0, 1, 2, 3]}}, "'plan'"),
+        ({"domain": {"plan": ["basic", "pro", "team"], "job": ["x", "y"]}}, "'job'"),
+        ({"domain": 7}, "domain is"),
+        ({"domain": None}, "plan"),
+        ({"uses": {"asks": 1.0}}, "uses="),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_sealed(changed: dict[str, Any], message: str) -> None:
+    store = MemoryStore()
+    terms: dict[str, Any] = {"workload": 2, "epsilon": 1.0, "domain": DOMAIN, **changed}
+    with pytest.raises((ValueError, Unaskable), match=message):
+        fit(people(500), terms.pop("workload"), ledger=store, **terms)
+    assert not store.holdouts()
+
+
+def test_a_refusal_tells_no_values_of_rows() -> None:
+    rows = people(500)
+    rows["plan"] = np.where(np.arange(500) == 7, "secret plan", rows["plan"])
+    with pytest.raises(Unaskable) as refused:
+        fit(rows, 2, epsilon=1.0, domain=DOMAIN)
+    assert "secret" not in str(refused.value)
+    assert "'plan'" in str(refused.value)
+
+
+def test_a_huge_domain_needs_the_factored_model() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"x{place:02}" for place in range(20)]
+    rows = {name: rng.integers(0, 4, 2_000) for name in names}
+    domain = Domain({name: [0, 1, 2, 3] for name in names})
+    for method in ("averaged-mwem", "small-db"):
+        with pytest.raises(Unaskable, match="cells"):
+            fit(rows, Marginals(2), epsilon=1.0, delta=1e-6, domain=domain, method=method)
+    release = fit(rows, Marginals(1) + Marginals(2, among=tuple(names[:3])), epsilon=1.0, delta=1e-6, domain=domain)
+    assert abs(float(release.answer("x00 = 1")) - 0.25) < 0.05
+    assert len(release.sample(30)["x19"]) == 30
+
+
+def test_twenty_columns_and_all_pairs_are_not_refused() -> None:
+    rng = np.random.default_rng(1)
+    hidden = rng.integers(0, 2, 5_000)
+    names = [f"x{place:02}" for place in range(20)]
+    rows = {name: (hidden + rng.integers(0, 3, 5_000)) % 4 for name in names}
+    domain = Domain({name: [0, 1, 2, 3] for name in names})
+    release = fit(rows, Marginals(2), epsilon=2.0, delta=1e-6, domain=domain)
+    told = release.answer(share((col("x03") == 1) & (col("x11") == 2)))
+    assert told.promised
+    assert told.low <= 2 / 9 * 0.75 <= told.high
+    assert told.width < 0.5
+
+
+# ------------------------------------------------------------------ certificates
+
+
+def test_the_certificate_is_signed_and_says_what_was_done(tmp_path: Path) -> None:
+    release = fit(people(500), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN, name="people")
+    card = release.certificate
+    assert (card.epsilon, card.delta, card.confidence) == (1.0, 1e-9, 0.95)
+    assert card.said["name"] == "people"
+    assert OFF_THE_ROWS not in card.assumptions
+    path = card.save(tmp_path / "card.json")
+    again = ReleaseCertificate.load(path)
+    assert again == card
+    assert "ε = 1" in card._repr_html_()
+    for name, value in (("epsilon", 0.5), ("sample_error", 0.0), ("digest", "0" * 64), ("assumptions", [])):
+        changed = json.loads(path.read_text())
+        changed[name] = value
+        with pytest.raises(Tampered):
+            ReleaseCertificate.from_json(changed)
+    stranger = fit(people(500, seed=5), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN).certificate
+    mixed = {**card.to_json(), "terms": stranger.to_json()["terms"]}
+    with pytest.raises(Tampered):
+        ReleaseCertificate.from_json(mixed)
+    sealed = Holdout(people(500, seed=6), mechanism=Gaussian(), asks=5)
+    with pytest.raises(Tampered):
+        ReleaseCertificate.from_json({**card.to_json(), "terms": sealed._desk.transcript.first.to_json()})
+    for junk in (None, [], {"format": "unworn release 1"}, {"format": "x"}):
+        with pytest.raises(Tampered):
+            ReleaseCertificate.from_json(junk)
+
+
+def test_a_domain_read_off_the_rows_is_confessed() -> None:
+    release = fit(people(500), 1, epsilon=1.0, domain="rows")
+    assert OFF_THE_ROWS in release.certificate.assumptions
+
+
+def test_a_domain_from_train_and_from_a_file(tmp_path: Path) -> None:
+    release = fit(people(500), 1, epsilon=1.0, train=people(300, seed=9))
+    assert release.problem.domain.origin == "train"
+    assert abs(float(release.answer("plan = 'pro'")) - 0.3) < 0.2
+    file = tmp_path / "domain.toml"
+    file.write_text('plan = ["basic", "pro", "team"]\nchurned = [false, true]\nvisits = [0, 1, 2, 3]\n')
+    assert fit(people(500), 1, epsilon=1.0, domain=file).problem.domain == DOMAIN
