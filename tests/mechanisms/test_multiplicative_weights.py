@@ -633,10 +633,10 @@ def test_the_plan_chooses_a_gap_near_the_best(rows: int, asks: int, bits: int) -
 
 
 def test_the_threshold_leaves_room_for_the_gap() -> None:
-    """A guess within the gap is wrong with probability beta, over all asks; false alarm of the count: 1e-7.
+    """A guess within the gap is wrong with probability beta, over all asks of a plan.
 
-    The rows are exactly as far from the guess as they may be: of 60 plays 5 % may have any wrong guess, and more than 15
-    with probability 1e-7.
+    The rows are exactly as far from the guess as they may be: of 60 plays 5 % may have any wrong guess, and more than
+    15 with probability 3e-8.
     """
     mechanism = planned(ROWS, 40, 0.95)
     assert mechanism.gap is not None

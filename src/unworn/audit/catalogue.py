@@ -1,4 +1,4 @@
-"""Everything that can be audited by name: this package's private mechanisms, and the controls."""
+"""Everything that can be audited by name: this package's private mechanisms, its methods of release, and controls."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from unworn.audit import controls
 from unworn.audit.mechanism import Said, kebab, mechanism_target
+from unworn.audit.releases import RELEASES
 from unworn.audit.target import Target
 from unworn.errors import UnwornError
 from unworn.mechanisms import (
@@ -137,12 +138,12 @@ def covered(name: str) -> Covered:
 
 
 def catalogue() -> dict[str, Callable[[], Target]]:
-    """How to make each target, by name: mechanisms first, then controls.
+    """How to make each target, by name: mechanisms first, then methods of release, then controls.
 
     >>> list(catalogue())[:3]
     ['bounded-noise', 'gaussian', 'laplace']
     """
-    made: dict[str, Callable[[], Target]] = {plan.called: plan.target for plan in PLANS}
+    made: dict[str, Callable[[], Target]] = {plan.called: plan.target for plan in (*PLANS, *RELEASES)}
     return made | {name: (lambda control=control: control) for name, control in controls.targets().items()}
 
 

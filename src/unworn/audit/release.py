@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import combinations
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -19,6 +20,7 @@ from unworn.bounds.privacy import GDP, Pure
 from unworn.noise import Stream
 from unworn.queries.query import canonical
 from unworn.queries.rows import Floats
+from unworn.release.auto import METHODS
 from unworn.release.method import Method, Outcome
 from unworn.release.problem import Problem
 from unworn.universe.model import Axes
@@ -78,7 +80,7 @@ def release_target(
     >>> from unworn.universe.workload import Marginals
     >>> problem = Problem(40, Domain({"a": [0, 1]}), Marginals(1), epsilon=2.0, delta=0.0)
     >>> print(audit(release_target(LaplaceRelease(), problem), trials=400))  # doctest: +ELLIPSIS
-    laplace-release: claims ε = 2, is at least ε = ...: not refuted
+    laplace: claims ε = 2, is at least ε = ...: not refuted
     """
     shape = problem.domain.shape
     if problem.cells > CELLS or len(shape) > COLUMNS:
@@ -97,13 +99,24 @@ def release_target(
     moved = changes or [((0,) * len(shape), tuple(size - 1 for size in shape))]
     pairs = [Pair(*replaced(stay, *cells), f"one row in cell {cells[1]} instead of {cells[0]}") for cells in moved]
     return Target(
-        name or kebab(type(method).__name__),
+        name or called(method),
         claimed or claim_of_release(method, problem),
         pairs,
-        partial(_runs, method, problem),
+        partial(_runs, method, problem, _names(method, problem, pairs[0].first)),
         trials,
         note=f"{described(method)}, {problem.rows} rows, {problem.questions} questions of {problem.cells} cells",
     )
+
+
+def called(method: Method) -> str:
+    """The name a method is asked for by; for one that is not of this package, its class's.
+
+    >>> from unworn.release.mwem import MWEM
+    >>> called(MWEM())
+    'mwem'
+    """
+    kind = type(method)
+    return next((name for name, known in METHODS.items() if known is kind), kebab(kind.__name__))
 
 
 def described(method: Method) -> str:
@@ -113,15 +126,22 @@ def described(method: Method) -> str:
     return f"{type(method).__name__}({said})"
 
 
-def _runs(method: Method, problem: Problem, rows: Cells, trials: int, rng: np.random.Generator) -> Outputs:
-    """One release a row. Where a number stands follows from the problem, and not from what other trials released."""
+def _names(method: Method, problem: Problem, rows: Cells) -> tuple[str, ...]:
+    """What the numbers are called that tell how a release was made: of one release, which no trial is taken from."""
+    return tuple(sorted(method.run(problem, rows, Stream(bytes(32), "rehearsal")).numbers))
+
+
+def _runs(
+    method: Method, problem: Problem, names: tuple[str, ...], rows: Cells, trials: int, rng: np.random.Generator
+) -> Outputs:
+    """One release a row. Where a number stands does not depend on what the other trials released."""
     told = [method.run(problem, rows, Stream(rng.bytes(32), "release")) for _ in range(trials)]
-    return np.array([laid_out(problem, outcome) for outcome in told])
+    return np.array([laid_out(problem, outcome, names) for outcome in told])
 
 
-def laid_out(problem: Problem, outcome: Outcome) -> Floats:
+def laid_out(problem: Problem, outcome: Outcome, names: Sequence[str] = ()) -> Floats:
     """What was released, as numbers: which tables were measured, in order; their noisy counts; the answers; the
-    distribution's cells; the errors; and a code of all that tells how it was made. NaN stands for what is not there.
+    distribution's cells; the errors; the ``numbers`` of these names, and one for all others. NaN where there is none.
 
     >>> from unworn.universe.domain import Domain
     >>> from unworn.universe.explicit import Explicit
@@ -147,8 +167,16 @@ def laid_out(problem: Problem, outcome: Outcome) -> Floats:
     if outcome.model is not None:
         cells = np.round(outcome.model.table(tuple(range(len(shape)))).reshape(-1), _DIGITS)
     answers = np.full(asked, np.nan) if outcome.answers is None else _line(outcome.answers)
-    code = float(crc32(canonical(outcome.numbers).encode()))
-    return np.concatenate([order, *counts.values(), answers, cells, _line(outcome.errors), [code]])
+    numbers = [_number(outcome.numbers.get(name)) for name in names]
+    rest = _number({name: told for name, told in outcome.numbers.items() if name not in names} or None)
+    return np.concatenate([order, *counts.values(), answers, cells, _line(outcome.errors), [*numbers, rest]])
+
+
+def _number(told: Any) -> float:
+    """A number as it is, nothing as NaN, and anything else by a code of its JSON."""
+    if told is None:
+        return np.nan
+    return float(told) if isinstance(told, int | float) else float(crc32(canonical(told).encode()))
 
 
 def _line(blocks: Sequence[Floats]) -> Floats:

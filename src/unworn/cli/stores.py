@@ -13,6 +13,7 @@ from unworn.cli.output import BadInput
 from unworn.errors import Mismatch
 from unworn.holdout.meter import Meter
 from unworn.ledger import Entry, Store, open_store, verify
+from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Transcript
 
 
@@ -79,6 +80,10 @@ def read(store: Store, first: Entry) -> Transcript:
 
 def meter(transcript: Transcript) -> dict[str, Any]:
     """Where a holdout stands, from its ledger alone. Refusals are free and not entered, so they are not known here."""
+    sealed = transcript.terms.mechanism
+    if isinstance(sealed, Released):  # nothing is asked one by one, so nothing is next
+        told = {"asked": 0, "surprises": 0, "currency": sealed.currency, "spent": sealed.epsilon}
+        return {**told, "planned": None, "next_width": None}
     told = Meter.of(transcript).to_json()
     del told["refused"]
     return told
@@ -86,6 +91,8 @@ def meter(transcript: Transcript) -> dict[str, Any]:
 
 def meter_line(told: dict[str, Any]) -> str:
     """A meter in one line."""
+    if told["currency"] == Released.currency:
+        return f"one release with epsilon {told['spent']:g}, and no questions one by one"
     planned = "" if told["planned"] is None else f" of {told['planned']:,}"
     left = "none left" if told["next_width"] is None else f"next ± {told['next_width']:.4f}"
     spent = "" if told["currency"] == "none" else f" · {told['spent']:.1f} {told['currency']}"

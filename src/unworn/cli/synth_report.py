@@ -79,12 +79,15 @@ _ORIGINS = {
 
 
 def made_of(release: Release, target: Path) -> dict[str, Any]:
+    from unworn.release.auto import METHODS
+
     said = release.certificate.said
     return {
         "out": str(target),
         "files": sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()),
         "name": said["name"],
-        "method": said["method"],
+        "method": next(label for label, kind in METHODS.items() if isinstance(release.method, kind)),
+        "parameters": said["method"],
         "sample_error": said["sample_error"],
         "population_error": said["population_error"],
         "theorems": said["theorems"],

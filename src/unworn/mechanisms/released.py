@@ -6,18 +6,18 @@ drawn, and whoever repeats the release on the same terms gets the same one again
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
 from unworn.errors import Unaskable
 from unworn.events import Event
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.rows import Rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Released(Mechanism):
     """The terms of a release: its method, its workload and domain, all as JSON, and what it may reveal of one row.
 
@@ -32,7 +32,7 @@ class Released(Mechanism):
     domain: dict[str, Any]
     epsilon: float
     delta: float
-    any_method: bool = field(default=False, repr=False)
+    any_method: bool = False
 
     def to_json(self) -> dict[str, Any]:
         named = ("method", "workload", "domain", "epsilon", "delta")
@@ -43,6 +43,14 @@ class Released(Mechanism):
 
     def __hash__(self) -> int:
         return hash((self.epsilon, self.delta))
+
+    def __repr__(self) -> str:
+        asked = canonical(self.workload)
+        columns = self.domain["columns"] if isinstance(self.domain.get("origin"), str) else self.domain
+        return (
+            f"a release with epsilon={self.epsilon:g}, delta={self.delta:g}, of {asked:.60}, "
+            f"by {self.method.get('method')}, over {len(columns)} columns"
+        )
 
     def accepts(self, sealed: Mechanism) -> bool:
         if not self.any_method or not isinstance(sealed, Released):

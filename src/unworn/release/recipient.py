@@ -106,7 +106,7 @@ def _loading(release: Release) -> str:
     return (
         "## How to load and check it\n\n"
         "```python\n"
-        "from unworn.release.release import Release\n\n"
+        "from unworn.release import Release\n\n"
         'release = Release.load("this folder")   # refused if it is not what was signed\n'
         f'release.answer("{_example(release)}")\n'
         "release.sample(1000)\n"

@@ -213,7 +213,9 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        return self.certificate._repr_html_()
+        from unworn.release.notebook import html
+
+        return html(self)
 
 
 def _read_sql(text: str) -> Query:
