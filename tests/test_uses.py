@@ -63,7 +63,7 @@ def people(rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
         {
             "a": rng.normal(size=rows),
             "b": np.where(rng.random(rows) < 0.1, np.nan, rng.normal(size=rows)),
-            "town": np.where(rng.random(rows) < 0.25, None, rng.choice(["x", "y", "z"], rows)),
+            "town": rng.choice(np.array(["x", "y", "z", None], dtype=object), rows),
             "born": rng.integers(0, 9_999, rows).astype("datetime64[D]"),
             "word": [f"w{place}-{seed}" for place in rng.permutation(rows)],
             "team": rng.integers(0, rows // 8, rows),

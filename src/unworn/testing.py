@@ -1,15 +1,21 @@
-"""For those who write a mechanism of their own: the tests that ours must pass, to be run on yours.
+"""For those who write a mechanism or a method of release of their own: the tests that ours must pass, for yours.
 
 ``audit`` tries to show that it is less private than it claims, ``coverage`` that its intervals miss more often than it
-promises. Both give a verdict with an error rate that is chosen beforehand (docs/audit.md).
+promises, and ``check_release`` tries all that is asked of a method of release. Each gives a verdict with an error rate
+that is chosen beforehand (docs/audit.md).
 
 >>> from unworn.mechanisms import Rounding
 >>> coverage(Rounding(12), rows=100, asks=10, repetitions=2).refuted
 False
+>>> from unworn.release.additive import GaussianRelease
+>>> check_release(GaussianRelease(), trials=100, worlds=20).passed
+True
 """
 
 from unworn.audit import (
+    Cells,
     Claim,
+    Conformance,
     Counted,
     Coverage,
     Outcome,
@@ -18,15 +24,20 @@ from unworn.audit import (
     Target,
     audit,
     catalogue,
+    check_release,
     controls,
     coverage,
     find,
     mechanism_target,
     neighbours,
+    release_target,
+    replaced,
 )
 
 __all__ = [
+    "Cells",
     "Claim",
+    "Conformance",
     "Counted",
     "Coverage",
     "Outcome",
@@ -35,9 +46,12 @@ __all__ = [
     "Target",
     "audit",
     "catalogue",
+    "check_release",
     "controls",
     "coverage",
     "find",
     "mechanism_target",
     "neighbours",
+    "release_target",
+    "replaced",
 ]

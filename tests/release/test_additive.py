@@ -43,8 +43,8 @@ def truth(asked: Problem, tables: InMemory) -> list[Any]:
 @pytest.mark.parametrize("summed", [None, False, True])
 @pytest.mark.parametrize("kind", [GaussianRelease, LaplaceRelease])
 def test_answers_lie_within_their_errors(kind: type[Additive], summed: bool | None, workload: Workload) -> None:
-    # Each of 20 runs fails with probability 1e-3 * (1 - 0.9999) = 1e-7 at most: false alarms below 2e-6 * 1e-1.
-    asked = problem(workload, delta=1e-6 if kind is GaussianRelease else 0.0, confidence=0.9999)
+    # Each of 24 runs fails with probability (1 - 0.99999) / 1000 = 1e-8 at most: false alarms below 2.4e-7.
+    asked = problem(workload, delta=1e-6 if kind is GaussianRelease else 0.0, confidence=0.99999)
     method, tables = kind(summed=summed), rows()
     expected = truth(asked, tables)
     for seed in range(2):

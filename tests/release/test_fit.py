@@ -195,6 +195,7 @@ def test_without_its_key_a_release_is_not_made_again(tmp_path: Path) -> None:
         ({"domain": 7}, "domain is"),
         ({"domain": None}, "plan"),
         ({"uses": {"asks": 1.0}}, "uses="),
+        ({"uses": {"asks": 0.5, "release": 0.5}, "domain": "rows"}, "several uses share"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_sealed(changed: dict[str, Any], message: str) -> None:

@@ -155,13 +155,15 @@ def laid_out(problem: Problem, outcome: Outcome, names: Sequence[str] = ()) -> F
     sets = [some for size in range(1, len(shape) + 1) for some in combinations(range(len(shape)), size)]
     order, counts = np.full(len(sets), np.nan), {axes: np.full(_size(shape, axes), np.nan) for axes in sets}
     for turn, measured in enumerate(outcome.measured):
-        if measured.axes not in counts or turn >= len(sets) or not np.isnan(counts[measured.axes]).all():
+        if measured.axes not in counts:
             raise ValueError(
-                f"table {turn + 1} that was measured is over the columns {measured.axes}: a table is measured once, and "
-                f"its columns are among {len(shape)}, by place and rising"
+                f"a table was measured over the columns {measured.axes}: they are given by place, 0 to "
+                f"{len(shape) - 1}, and rising"
             )
-        order[turn] = sets.index(measured.axes)
-        counts[measured.axes] = np.asarray(measured.counts, dtype=np.float64).reshape(-1)
+        if turn < len(sets):
+            order[turn] = sets.index(measured.axes)
+        known = counts[measured.axes]  # of a table that is measured again the sum is kept
+        counts[measured.axes] = np.where(np.isnan(known), 0.0, known) + np.asarray(measured.counts).reshape(-1)
     asked = sum(block.size for block in problem.blocks)
     cells = np.full(problem.cells, np.nan)
     if outcome.model is not None:

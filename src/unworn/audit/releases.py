@@ -21,8 +21,8 @@ from unworn.universe.domain import Domain
 from unworn.universe.workload import Marginals, Thresholds
 
 _BIT, _BITS, _LINE = Domain({"a": [0, 1]}), Domain({"a": [0, 1], "b": [0, 1]}), Domain({"a": range(4)})
-_EPSILON, _DELTA = 2.0, 0.1
-"""As much as hides little: with epsilon = 2 (or mu = 1.37) a missing factor of two cannot hide."""
+_PURE, _APPROXIMATE = (2.0, 0.0), (4.0, 0.1)
+"""Budgets that hide little: with epsilon = 2, or mu = 2.09, a missing factor of two cannot hide."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class ReleasePlan:
 
 
 def _pure(rows: int, domain: Domain, workload: Any) -> Problem:
-    return Problem(rows, domain, workload, _EPSILON, 0.0)
+    return Problem(rows, domain, workload, *_PURE)
 
 
 def _approximate(rows: int, domain: Domain, workload: Any) -> Problem:
-    return Problem(rows, domain, workload, _EPSILON, _DELTA)
+    return Problem(rows, domain, workload, *_APPROXIMATE)
 
 
-_TIED: dict[str, Any] = {"others": [[5, 2], [0, 0]], "changes": [((0, 1), (1, 0))]}
+_TIED: dict[str, Any] = {"others": [[5, 1], [0, 1]], "changes": [((0, 1), (1, 0))]}
 """One table is off by 3 of 8 rows and the other by 1, or both by 2: where one row decides most about a selection."""
 _HALVES: dict[str, Any] = {"others": [4, 3], "changes": [((0,), (1,))]}
 """The uniform distribution is off by one row, or right."""
@@ -75,8 +75,8 @@ RELEASES: tuple[ReleasePlan, ...] = (
     ReleasePlan(MWEM(rounds=1), _pure(8, _BITS, Marginals(1)), **_TIED),
     ReleasePlan(MWEM(rounds=2), _approximate(8, _BITS, Marginals(1)), **_TIED, name="mwem-gaussian"),
     ReleasePlan(AveragedMWEM(rounds=2), _pure(8, _BIT, Marginals(1)), **_HALVES),
-    # Where all rows but one are alike, the data sets of two rows that are left are few, and far apart.
-    ReleasePlan(SmallDB(size=2), _pure(4, _BIT, Marginals(1)), others=[3, 0], changes=[((0,), (1,))]),
+    # The nearest data set of three rows is that with none of the second value; or another one is as near.
+    ReleasePlan(SmallDB(size=3), _pure(6, _BIT, Marginals(1)), others=[5, 0], changes=[((0,), (1,))]),
     ReleasePlan(ThresholdRelease("consistent"), _pure(40, _LINE, Thresholds("a"))),
     ReleasePlan(ThresholdRelease("direct"), _pure(40, _LINE, Thresholds("a")), name="thresholds-direct"),
     ReleasePlan(ThresholdRelease("tree"), _pure(80, _LINE, Thresholds("a")), **_TOLD, name="thresholds-tree"),

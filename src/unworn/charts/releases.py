@@ -127,7 +127,8 @@ def _spread(alt: Any, rows: list[dict[str, Any]]) -> Any:
             own = [row for row in rows if row["band"] == band and row["what"] == what]
             middles.append({"band": band, "what": what, "error": median(row["error"] for row in own)})
             top = max(own, key=lambda row: row["error"])
-            worst.append({**top, "word": f"worst: {_name(top)}"})
+            alike = sum(row["error"] > 0.99 * top["error"] for row in own) - 1
+            worst.append({**top, "word": f"worst: {_name(top)}" + (f" and {alike:,} like it" if alike else "")})
     middle = (
         alt.Chart(data(alt, middles))
         .mark_tick(thickness=3, opacity=1, bandSize=30)

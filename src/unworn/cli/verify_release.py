@@ -94,8 +94,8 @@ def _print(path: Path, certificate: ReleaseCertificate, done: list[str]) -> None
     say("Checked:")
     for line in done:
         say(f"  {line}")
-    for what, theorem in said["theorems"].items():
-        say(wrapped(f"Theorem ({what}): {theorem}"))
+    for what in ("sample", "population", "chosen later"):
+        say(wrapped(f"Theorem ({what}): {said['theorems'][what]}"))
     say("Assuming:")
     for assumption in certificate.assumptions:
         say(wrapped(assumption, "  "))

@@ -38,6 +38,8 @@ _EDGE = Fraction(1, GRID)
 """No question is tilted nearer to 0 or 1 than this: a weight never vanishes."""
 _HALF = 2**10
 """A power on the grid is the product of two from tables of this length."""
+_AGAIN = 8
+"""How often a question is tilted until it is where it should be: once if it is 0/1, and each time teaches more."""
 _SURE = 16
 """In so many scales the noise of a released count is believed to lie: all but exp(-16) of it does."""
 _SPREAD = 3
@@ -87,13 +89,18 @@ class Weights:
         return Fraction(_HALF * int((table * high).sum()) + int((table * low).sum()), GRID * self.total)
 
     def tilted(self, axes: Axes, steps: NDArray[np.int64], target: Fraction) -> Weights:
-        """The nearest distribution under which the question is at ``target``, where it is 0/1; between them otherwise.
+        """The nearest distribution under which a 0/1 question is at ``target``; for others, part of the way there.
 
-        Cells are multiplied by r^value with r = target·(1 - share) / ((1 - target)·share), and rounded up. A question
-        that is alike in all cells teaches nothing.
+        With the question scaled to reach from 0 to 1 over the cells, each is multiplied by r^value, where
+        r = target·(1 - share) / ((1 - target)·share), and rounded up. What is alike in all cells teaches nothing.
         """
-        share = self.share(axes, steps)
-        if not 0 < share < 1:
+        least, span = int(steps.min()), int(steps.max() - steps.min())
+        if not span:
+            return self
+        steps = (2 * GRID * (steps - least) + span) // (2 * span)
+        share, wanted = self.share(axes, steps), (target * GRID - least) / span
+        target = min(max(wanted, _EDGE), 1 - _EDGE)
+        if (wanted - share) * (target - share) <= 0:  # it is as near to an end as it gets
             return self
         ratio = float(target * (1 - share) / ((1 - target) * share))
         factors = _powers(ratio, steps) / float((1 - share) / (1 - target))
@@ -138,9 +145,12 @@ class Learned:
         if one.answer == one.guess:
             return weights
         axes, steps = steps_of(self.domain, parse(json.loads(one.question)), one.low, one.high)
-        bound, share = self.bound(one), weights.share(axes, steps)
-        news = bound - share if one.answer > one.guess else share - bound
-        return weights.tilted(axes, steps, bound) if news > _EDGE else weights
+        bound, side = self.bound(one), 1 if one.answer > one.guess else -1
+        for _ in range(_AGAIN):
+            if side * (bound - weights.share(axes, steps)) <= _EDGE:
+                break
+            weights = weights.tilted(axes, steps, bound)
+        return weights
 
     def bound(self, one: Wrong) -> Fraction:
         """Which share of the rows says yes at least (at most, for an answer below its guess), but by bad luck.
@@ -153,8 +163,7 @@ class Learned:
         by_gap, apart = Fraction(self.gap) * one.rows + Fraction(1, 2), abs(one.answer - one.guess)
         by_answer = max(Fraction(apart, 2), Fraction(apart - math.ceil(_SURE * self.scale)))
         off = max(by_gap / 2, max(by_gap, by_answer) - rounding)
-        bound = (one.guess + (off if one.answer > one.guess else -off)) / one.rows
-        return min(max(bound, _EDGE), 1 - _EDGE)
+        return (one.guess + (off if one.answer > one.guess else -off)) / one.rows
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Learned, (self.domain, self.gap, self.scale)

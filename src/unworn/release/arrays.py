@@ -22,9 +22,9 @@ from unworn.release.packing import Arrays
 from unworn.release.problem import Problem
 from unworn.universe.model import Axes
 
-CELLS = 2**24
+CELLS = 2**26
 """Cells a distribution that is kept one by one has at most, and so the largest ``limit`` of one in factors."""
-BYTES = 2**33
+BYTES = 2**31
 """What all arrays together may take."""
 _HEADER = 4096
 """More than the header of any array file takes."""

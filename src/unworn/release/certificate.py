@@ -28,7 +28,10 @@ ASSUMPTIONS = (
     "Domain, workload, epsilon and delta were chosen without looking at the rows.",
     "The rows are seen only through this release.",
 )
-OF_THE_PART = "The rows are seen only through this release; other declared uses have other rows."
+OF_THE_PART = (
+    "The rows are seen only through this release; other declared uses have other rows, and what is shown of those is "
+    "theirs to promise."
+)
 OFF_THE_ROWS = "The domain was read off the rows themselves: which values occur is not hidden by this release."
 
 

@@ -83,6 +83,8 @@ def fit(
             f"a workload is Marginals(2), Thresholds('age'), … or their sum, not a {type(workload).__name__}"
         )
     sample = Sample.read(frame)
+    if uses is not None and isinstance(domain, str) and domain == "rows":
+        raise Unaskable("a domain cannot be read off rows that several uses share: declare it, or give train=")
     known = _domain(domain, sample, train)
     shared = None if uses is None else Uses.of(uses, "release")
     rows = sample.size if shared is None else shared.size(sample.size)

@@ -15,21 +15,14 @@ from unworn.universe.factored import Factored
 from unworn.universe.fitting import fitted
 from unworn.universe.model import Model
 from unworn.universe.replaying import Measurement, replay
-from unworn.universe.simplex_fit import fitted_cells
+from unworn.universe.simplex_fit import PART, fitted_cells
 
 EXPLICIT = 2**24
 """Above so many cells the distribution is kept in factors."""
-AGREE = 0.5
-"""How near to the best fit is near enough, as a part of what the rows themselves would be off by in expectation.
-
-The rows' own tables are off by the noise: half a unit of misfit a cell. Whoever fits more closely than they do fits
-noise, and by how much is a matter of experience: on census-like tables of 300 to 48,842 rows a half has the smallest
-errors, or nearly, with either noise.
-"""
 STEPS = 400
 _AT_ONCE = 25
 _GAIN = 0.05
-"""A distribution in factors is fitted so many steps at a time, as long as these lower the misfit by this part."""
+"""A distribution in factors is fitted so many steps at a time, until these lower the misfit by less than this part."""
 
 
 def nearest(
@@ -47,7 +40,7 @@ def nearest(
             [block.axes for block in blocks],
             [share.reshape(block.shape) for block, share in zip(blocks, shares, strict=True)],
             precisions,
-            enough=AGREE * expected,
+            noise=expected,
             steps=STEPS,
             step_done=None if progress is None else lambda done: progress(done, STEPS),
         )
@@ -61,7 +54,7 @@ def nearest(
         done, before, misfit = done + _AT_ONCE, misfit, _misfit(model, blocks, shares, precisions)
         if progress is not None:
             progress(done, STEPS)
-        if misfit <= AGREE * expected or misfit > (1.0 - _GAIN) * before:
+        if misfit <= PART * expected or misfit > (1.0 - _GAIN) * before:
             break
     return model, {"steps": done, "misfit": misfit / expected}
 

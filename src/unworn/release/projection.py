@@ -27,6 +27,8 @@ from unworn.universe.model import Axes, Model
 
 COLUMNS = 12
 """How many columns one question may speak of: its interactions are as many as their sets."""
+_ROUNDING = 1e-12
+"""What floating point may move a share by."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +89,16 @@ class Projection(Method):
                 "  MWEM learns from as many of them as fit; or ask about fewer combinations of columns.",
                 cells=problem.cells,
             )
-        if self.tables is not None and self.scales is not None:
+        if self.tables is not None:
             self._check_tables(problem, self.tables)
-            check_scales(self._revealed(noise, self.scales), self.scales, problem)
+        scales = self.settled(problem).scales or ()
+        check_scales(self._revealed(noise, scales), scales, problem)
 
     def _check_tables(self, problem: Problem, tables: Sequence[Axes]) -> None:
         columns = len(problem.domain.shape)
         for axes in tables:
-            rising = all(low < high for low, high in pairwise(axes))
-            if not axes or not rising or not 0 <= axes[0] <= axes[-1] < columns:
+            known = all(type(axis) is int and 0 <= axis < columns for axis in axes)
+            if not axes or not known or not all(low < high for low, high in pairwise(axes)):
                 raise ValueError(f"a table's columns are given by place, 0 to {columns - 1}, rising; not {axes!r:.60}")
         for block in problem.blocks:
             if not covered(tables, varied(problem.domain.shape, block.axes)):
@@ -156,7 +159,7 @@ def _released(problem: Problem, solved: LeastSquares, measured: list[Measured], 
         # The rows' own share lies within reach of the estimate, and between 0 and 1.
         low, high = np.maximum(known - reach, 0.0), np.minimum(known + reach, 1.0)
         answers = np.asarray(block.answers(told[block.axes]))
-        errors.append(np.maximum(np.maximum(high - answers, answers - low), 0.0))
+        errors.append(np.minimum(np.maximum(np.maximum(high - answers, answers - low), 0.0) + _ROUNDING, 1.0))
     numbers |= {"noise": measured[0].noise, "tables": len(measured)}
     return Outcome(model, None, errors, numbers, measured)
 

@@ -36,6 +36,8 @@ MOVED = {"gaussian": math.sqrt(2.0), "laplace": 2.0}
 """By how much a table moves when a row is replaced: in Euclidean length, and as a sum."""
 _LEAST = 1e-3
 """A table that would get a smaller part of the budget is not measured at all."""
+_WORTH = 0.97
+"""Larger tables are measured only where they lower the expected largest error below this part of what it is without."""
 _POWERS = (4.0, 16.0)
 """The largest variance is approached by power means."""
 
@@ -74,20 +76,32 @@ def chosen(problem: Problem, noise: Noise, larger: bool) -> Strategy:
     shape = problem.domain.shape
     asked = maximal(varied(shape, block.axes) or block.axes for block in problem.blocks)
     asked = tuple(axes for axes in asked if varied(shape, axes)) or asked  # a column of one value need not be measured
-    tables = _candidates(shape, asked, larger)
-    search = _Search(problem, noise, tables)
-    found = min(search.results(asked), key=lambda part: search.largest(part)) if search.blocks else search.plain(asked)
+    tables, found, error = _best(problem, noise, asked, list(asked))
+    if larger and error > 0.0 and len(more := _candidates(shape, asked)) > len(asked):
+        found_more = _best(problem, noise, asked, more)
+        if found_more[2] < _WORTH * error:
+            tables, found, _ = found_more
     kept = [place for place in range(len(tables)) if found[place] > 0.0]
     unit = unit_scale(noise, problem) * MOVED[noise]
     scales = [unit / (math.sqrt(found[at]) if noise == "gaussian" else found[at]) for at in kept]
     return Strategy(tuple(tables[at] for at in kept), tuple(rounded_up(scale) for scale in scales))
 
 
-def _candidates(shape: tuple[int, ...], asked: tuple[Axes, ...], larger: bool) -> list[Axes]:
-    """The tables asked for; and, if allowed, those with more columns: all there are, or else with one column more."""
+def _best(
+    problem: Problem, noise: Noise, asked: tuple[Axes, ...], tables: list[Axes]
+) -> tuple[list[Axes], Floats, float]:
+    """The best division of the budget among these tables that is found, and its expected largest error."""
+    search = _Search(problem, noise, tables)
+    if not search.blocks:
+        return tables, search.plain(asked), 0.0
+    errors = [(search.largest(part), place, part) for place, part in enumerate(search.results(asked))]
+    error, _, part = min(errors, key=lambda found: found[:2])
+    return tables, part, error
+
+
+def _candidates(shape: tuple[int, ...], asked: tuple[Axes, ...]) -> list[Axes]:
+    """The tables asked for, and those with more columns: all there are, or else with one column more."""
     found = list(asked)
-    if not larger:
-        return found
     order, columns = max(map(len, asked)), tuple(sorted(set().union(*asked)))
     if 2 ** len(columns) <= 4096:
         more = [some for size in range(2, len(columns) + 1) for some in combinations(columns, size)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unworn.queries.rows import Floats
-from unworn.universe.blocks import Block, Marginal
+from unworn.universe.blocks import Block
 from unworn.universe.model import Axes, Model
 
 

@@ -2,9 +2,12 @@
 
 Accelerated mirror descent with the entropy (Tseng 2008, "On accelerated proximal gradient methods for convex-concave
 optimization"), with steps as long as the curvature met so far allows. It starts from the uniform distribution and moves
-by multiplication, so that of all distributions that fit about as well it comes to one that says little else. Noisy
-tables are not worth fitting to the last digit: it stops once the misfit is within ``enough`` of the best there is, of
-which the tangents below a convex function tell.
+by multiplication, so that of all distributions that fit about as well it comes to one that says little else.
+
+Noisy tables are not worth fitting to the last digit. The truth itself does not fit them exactly, and what fits much
+better than the truth fits noise. So the steps end between the best misfit and the truth's own expected one. What the
+best is, the steps tell before they come to it: the misfit of an accelerated method falls to it with the square of their
+number.
 """
 
 from __future__ import annotations
@@ -19,6 +22,11 @@ from unworn.queries.rows import Floats
 from unworn.universe.contraction import spread, tables
 from unworn.universe.explicit import Explicit
 from unworn.universe.model import Axes
+
+PART = 0.35
+"""Where to stop between the best misfit and the truth's: measured on census-like tables of 1,000 to 48,842 rows."""
+_FEW = 6
+"""Steps before which nothing is guessed from them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +44,15 @@ def fitted_cells(
     shares: Sequence[Floats],
     precisions: Sequence[float],
     *,
+    noise: float = 0.0,
     enough: float = 1e-3,
     steps: int = 500,
     step_done: Callable[[int], None] | None = None,
 ) -> Fit:
     """The distribution that minimises the misfit: half the sum of precision times squared error over all cells.
+
+    ``noise`` is the misfit that the truth would have, in expectation: half the number of cells where precisions are one
+    over the variance of a cell. Without noise the steps end when the misfit is within ``enough`` of the best.
 
     >>> shares = [np.array([[0.5, 0.1], [0.1, 0.3]])]
     >>> found = fitted_cells((2, 2, 3), [(0, 1)], shares, [1e4])
@@ -52,8 +64,8 @@ def fitted_cells(
     told = tables(at, many)
     told_mean = [table.copy() for table in told]
     curvature, mass, lowest, done = float(np.sum(precisions)) / 64.0, 0.0, -math.inf, 0
-    misfit = _misfit(told_mean, shares, precisions)
-    while done < steps and misfit - max(0.0, lowest) > enough:
+    misfits = [_misfit(told_mean, shares, precisions)]
+    while done < steps and not _near(misfits, lowest, noise, enough):
         done += 1
         curvature *= 0.7
         while True:
@@ -79,11 +91,21 @@ def fitted_cells(
         mean *= 1.0 - part
         mean += part * at
         told_mean = _mixed(told_mean, told, part)
-        misfit = _misfit(told_mean, shares, precisions)
+        misfits.append(_misfit(told_mean, shares, precisions))
         lowest = max(lowest, bound)
         if step_done is not None:
             step_done(done)
-    return Fit(Explicit(mean), misfit, done)
+    return Fit(Explicit(mean), misfits[-1], done)
+
+
+def _near(misfits: Sequence[float], lowest: float, noise: float, enough: float) -> bool:
+    """Whether the last misfit is as near to the best as is worth while; ``lowest`` is certainly not above the best."""
+    last, done = misfits[-1], len(misfits) - 1
+    best = max(0.0, lowest)
+    fallen = misfits[done // 2] - last
+    if done >= _FEW and fallen >= 0.0:
+        best = max(best, last - fallen / 3.0)  # what falls as 1/k^2 has fallen three times what is left since k/2
+    return last - best <= max(PART * (noise - best), enough)
 
 
 def _misfit(told: Sequence[Floats], shares: Sequence[Floats], precisions: Sequence[float]) -> float:
