@@ -143,7 +143,8 @@ def catalogue() -> dict[str, Callable[[], Target]]:
     >>> list(catalogue())[:3]
     ['bounded-noise', 'gaussian', 'laplace']
     """
-    made: dict[str, Callable[[], Target]] = {plan.called: plan.target for plan in (*PLANS, *RELEASES)}
+    made: dict[str, Callable[[], Target]] = {plan.called: plan.target for plan in PLANS}
+    made |= {plan.called: plan.target for plan in RELEASES}
     return made | {name: (lambda control=control: control) for name, control in controls.targets().items()}
 
 

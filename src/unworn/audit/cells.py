@@ -69,7 +69,9 @@ def replaced(others: ArrayLike, before: Cell, after: Cell) -> tuple[Cells, Cells
     told = []
     for cell in (before, after):
         if len(cell) != stay.ndim or not all(0 <= place < size for place, size in zip(cell, stay.shape, strict=True)):
-            raise ValueError(f"a cell is a place on each of the {stay.ndim} columns of {stay.shape} values, not {cell!r}")
+            raise ValueError(
+                f"a cell is a place on each of the {stay.ndim} columns of {stay.shape} values, not {cell!r}"
+            )
         counts = stay.copy()
         counts[tuple(cell)] += 1
         told.append(Cells(counts))

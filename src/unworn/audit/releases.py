@@ -1,4 +1,4 @@
-"""A plan for every method of release: a tiny problem, and two tables that differ in one row, on which a mistake shows."""
+"""A plan for every method of release: a tiny problem, and two tables that differ in one row, where a mistake shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from unworn.universe.workload import Marginals, Thresholds
 
 _BIT, _BITS, _LINE = Domain({"a": [0, 1]}), Domain({"a": [0, 1], "b": [0, 1]}), Domain({"a": range(4)})
 _PURE, _APPROXIMATE = (2.0, 0.0), (4.0, 0.1)
-"""Budgets that hide little: with epsilon = 2, or mu = 2.09, a missing factor of two cannot hide."""
+"""Budgets that hide little: with epsilon = 2, or mu = 2.06, a missing factor of two cannot hide."""
 
 
 @dataclass(frozen=True)

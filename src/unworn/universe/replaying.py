@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,11 +36,16 @@ class Measurement:
         told = self.block.answers(table)
         return np.asarray(told if self.place is None else told[self.place : self.place + 1])
 
+    @cached_property
+    def _possible(self) -> Floats:
+        """The nearest shares that a distribution can have."""
+        return onto_simplex(self.shares)
+
     def exponents(self, table: Floats) -> Floats:
         """By which the cells are scaled so that the distribution has what was measured."""
         floor = min(self.sd, 1.0) * 1e-3 / max(self.shares.size, 2)
         if self.place is None:
-            wanted = np.maximum(onto_simplex(self.shares), floor)
+            wanted = np.maximum(self._possible, floor)
             return np.log(wanted / np.maximum(self.block.answers(table), 1e-300)).reshape(self.block.shape)
         now = float(np.clip(self.block.answers(table)[self.place], floor, 1.0 - floor))
         goal = float(np.clip(self.shares[0], floor, 1.0 - floor))
