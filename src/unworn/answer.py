@@ -15,8 +15,8 @@ class Answer:
     """What a question gets: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
 
     ``source`` says where the value comes from: the ``guess`` that the rows agreed with, the cell of a ``surprise`` or
-    of a ``grid``, the rows with ``noise``, a ``synthetic`` distribution that the rows agreed with, a ``draw`` of one row,
-    or ``exact`` where a mechanism shows it. ``index`` is its place in the ledger. Among a ledger's answers are the
+    of a ``grid``, the rows with ``noise``, a ``synthetic`` distribution that the rows agreed with, a ``draw`` of one
+    row, or ``exact`` where a mechanism shows it. ``index`` is its place in the ledger. Among a ledger's answers are the
     outcomes of tests: 1 for rejected, 0 for not, and of the value itself nothing is told.
     """
 

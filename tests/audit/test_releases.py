@@ -178,7 +178,7 @@ def table_forgotten(patch: Patch) -> Any:
 
 
 @dataclass(frozen=True)
-class ExactErrors(LaplaceRelease):
+class ExactErrors(GaussianRelease):
     """Says how wrong its answers are, instead of how wrong they can be."""
 
     def run(self, problem: Problem, tables: Tables, noise: Stream, progress: Progress | None = None) -> Outcome:
@@ -189,11 +189,11 @@ class ExactErrors(LaplaceRelease):
 
 
 def exact_errors(patch: Patch) -> Any:
-    return replace(NAMED["release-laplace"], method=ExactErrors(), name="exact").target()
+    return replace(NAMED["release-gaussian"], method=ExactErrors(), name="exact").target()
 
 
 @dataclass(frozen=True)
-class Talkative(LaplaceRelease):
+class Talkative(GaussianRelease):
     """Tells a count among the numbers of its certificate."""
 
     def run(self, problem: Problem, tables: Tables, noise: Stream, progress: Progress | None = None) -> Outcome:
@@ -202,7 +202,7 @@ class Talkative(LaplaceRelease):
 
 
 def talkative(patch: Patch) -> Any:
-    return replace(NAMED["release-laplace"], method=Talkative(), name="talkative").target()
+    return replace(NAMED["release-gaussian"], method=Talkative(), name="talkative").target()
 
 
 Mistake = Callable[[Patch], Any]
@@ -211,7 +211,7 @@ GLARING: dict[Mistake, int] = {
     greedy: 400,
     times_the_rows: 400,
     size_forgotten: 1_000,
-    exact_errors: 600,
+    exact_errors: 1_000,
     talkative: 400,
 }
 """Seen with so many trials."""

@@ -135,8 +135,23 @@ def test_too_little_noise_is_refused() -> None:
 
 
 def test_noise_beyond_whole_numbers_is_refused() -> None:
+    with pytest.raises(ValueError, match="drown any table"):
+        problem(epsilon=1e-15)
     with pytest.raises(Unaskable, match="raise epsilon"):
-        LaplaceRelease().check(problem(epsilon=1e-15))
+        LaplaceRelease(scale=2.0**53).check(problem())
+
+
+def test_sums_of_noisy_cells_stay_honest_where_noise_is_everything() -> None:
+    """All rows lie above, and the noisy cells below sum to more than all rows: the interval still has to hold 0."""
+    from unworn import col, share
+    from unworn.release.fit import fit
+
+    rows = {"x": np.full(2_000, 40)}
+    for seed in range(5):  # the seed of nothing: every fit has a key of its own, and each misses with chance 5 %
+        told = fit(rows, 1, epsilon=0.01, domain={"x": range(64)}, method="laplace").answer(share(col("x") < 32))
+        assert 0.0 <= told.value <= 1.0, seed
+        assert told.error <= 1.0
+        assert told.low == 0.0
 
 
 @pytest.mark.parametrize("scale", [0, -1.0, math.nan, math.inf, True])

@@ -28,7 +28,7 @@ from unworn.release.packing import digest
 from unworn.release.problem import Problem
 from unworn.release.sheets import file_name, written
 from unworn.universe.domain import OTHER, Bins, Domain
-from unworn.universe.workload import Conjunctions, Marginals, Ranges, Shares, Thresholds
+from unworn.universe.workload import Both, Conjunctions, Marginals, Ranges, Shares, Thresholds
 
 ROWS = 3_000
 DOMAIN = Domain(
@@ -524,7 +524,7 @@ def test_terms_that_are_signed_but_cannot_be(release: Release, folder: Path) -> 
         ({"population_error": 0.5 * release.certificate.population_error}, "promises a population error"),
         ({"population_error": "nan"}, "promises a population error"),
         ({"workload": {"workload": "marginals", "ways": 35, "among": None}, "domain": many}, "sets of 35"),
-        ({"domain": {}}, "no release that can be"),
+        ({"domain": {}}, "no release that could be"),
         ({"epsilon": -1.0}, "."),
         ({"method": {"method": "MWEM", "rounds": "many"}}, "do not fit"),
         ({"method": {"method": "os.system"}}, "no method"),
@@ -539,8 +539,10 @@ def test_sizes_follow_from_the_terms(release: Release) -> None:
     structure, arrays = release.content
     wanted = expected(release.problem, structure)
     assert {name: (array.dtype.str, array.shape) for name, array in arrays.items()} == wanted
-    wide = Problem(10, Domain({"age": range(100_000)}), Ranges("age"), 1.0, 0.0)
-    with pytest.raises(Tampered, match="would take 40,000,400,000 bytes"):
+    columns = [f"x{place}" for place in range(5)]
+    every = Both(tuple(Ranges(name) for name in columns))
+    wide = Problem(10, Domain({name: range(11_000) for name in columns}), every, 1.0, 0.0)
+    with pytest.raises(Tampered, match="would take 2,420,220,000 bytes"):
         expected(wide, {"model": None, "answers": False, "measured": []})
 
 

@@ -215,7 +215,10 @@ def test_given_tables_are_checked() -> None:
         with pytest.raises(ValueError, match="by place"):
             Projection(tables=(every, wrong), scales=(20.0, 20.0)).check(asked)  # type: ignore[arg-type]
     with pytest.raises(Unaskable, match="raise epsilon"):
-        Projection().check(problem(epsilon=1e-17))
+        Projection(tables=(every,), scales=(2.0**53,)).check(asked)
+    for wrong_scale in (0.0, -1.0, math.nan, True):
+        with pytest.raises(ValueError, match="scale"):
+            Projection(tables=(every,), scales=(wrong_scale,))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,11 @@ def claim_of_release(method: Method, problem: Problem) -> Claim:
     return Claim(told, 0.0 if isinstance(told, GDP | Pure) else problem.delta)
 
 
+def small_enough(problem: Problem) -> bool:
+    """Whether a problem can be audited."""
+    return problem.cells <= CELLS and len(problem.domain.shape) <= COLUMNS
+
+
 def release_target(
     method: Method,
     problem: Problem,
@@ -83,7 +88,7 @@ def release_target(
     laplace: claims ε = 2, is at least ε = ...: not refuted
     """
     shape = problem.domain.shape
-    if problem.cells > CELLS or len(shape) > COLUMNS:
+    if not small_enough(problem):
         raise ValueError(
             f"audits are for up to {CELLS} cells in {COLUMNS} columns, not {problem.cells:,} in {len(shape)}: a method "
             "that reveals too much of a large table does so of a small one"

@@ -87,7 +87,7 @@ class Looking:
     def answers(self) -> Any:
         """Every answer so far, as a frame of the kind the rows came in."""
         with self._desk.released() as transcript:
-            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.entries))]
+            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.records) + 1)]
         columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
         return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
 

@@ -152,6 +152,9 @@ class Transcript:
 
     def extend(self, entry: Entry, record: Record | None = None) -> None:
         """Fold one more entry in. ``record`` spares reading back what was just written."""
+        if entry.body.get("type") == "released":
+            self._made(entry)
+            return
         record = record or Record.from_body(entry.body)
         self._states.append(self.mechanism.after(self.state, record.event))
         self.entries.append(entry)
@@ -160,11 +163,26 @@ class Transcript:
         if record.family is not None:
             self._families.setdefault(record.family, []).append(entry.index)
 
+    def _made(self, entry: Entry) -> None:
+        """A release was made: the one entry, but entry 0, that rows sealed for a release have."""
+        if self.mechanism.currency != "release" or len(self.entries) > 1 or not isinstance(entry.body.get("path"), str):
+            raise Tampered(f"entry {entry.index} tells of a release that these terms do not have", index=entry.index)
+        self.entries.append(entry)
+        self._states.append(self.state)
+
+    @property
+    def path(self) -> str | None:
+        """A digest of the random path that a release has taken, if it was made."""
+        made = self.entries[1:] if self.mechanism.currency == "release" else []
+        return str(made[0].body["path"]) if made else None
+
     def truncate(self, length: int) -> None:
         """Forget the entries from index ``length`` on."""
         while len(self.entries) > max(length, 1):
             self.entries.pop()
             self._states.pop()
+            if len(self.records) < len(self.entries):  # a release, which has no record
+                continue
             record = self.records.pop()
             self._asked[record.fingerprint, record.parent].pop()
             if record.family is not None:

@@ -90,6 +90,15 @@ class Stream:
         """
         return Stream(self._key, *context)
 
+    def within(self, *context: bytes | str | int) -> Stream:
+        """A stream of its own for one purpose inside this one's: what is drawn for another purpose is independent.
+
+        >>> run = Stream(bytes(32), "release", "ab")
+        >>> int(run.within("turn", 1).words(1)[0]) == int(Stream(bytes(32), "release", "ab", "turn", 1).words(1)[0])
+        True
+        """
+        return Stream(self._key, *self._context, *context)
+
     def permutation(self, count: int) -> NDArray[np.intp]:
         """A uniform permutation of ``0 .. count``: the order of ``count`` fresh 128-bit numbers.
 

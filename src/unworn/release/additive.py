@@ -91,7 +91,8 @@ class Additive(Method):
         found = []
         for counted in self._counted(problem):
             many = largest_sum(self.noise_kind, counted * scale**2, scale, scale, each)
-            found.append(np.where(counted <= 1, largest_draw(self.noise_kind, scale, each), many) / problem.rows)
+            reach = np.where(counted <= 1, largest_draw(self.noise_kind, scale, each), many) / problem.rows
+            found.append(np.minimum(reach, 1.0))  # answers and truth both lie in [0, 1]
         return found
 
     def _counted(self, problem: Problem) -> list[Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,10 +13,12 @@ from unworn.bounds.privacy import Profile
 from unworn.errors import Unaskable
 from unworn.noise import Stream
 from unworn.queries.rows import Floats
+from unworn.release.candidates import shown
 from unworn.release.method import Method, Outcome, Progress
 from unworn.release.problem import Problem, Tables
 from unworn.universe.explicit import Explicit
 
+MOST_ROUNDS = 1_000_000
 LARGEST = 2**26
 """How many cells a distribution is kept for one by one."""
 
@@ -46,8 +49,8 @@ class AveragedMWEM(Method):
 
     def __post_init__(self) -> None:
         rounds = 1 if self.rounds is None else self.rounds
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-            raise ValueError(f"rounds is a whole number from 1, not {rounds!r}")
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_ROUNDS:
+            raise ValueError(f"rounds is a whole number from 1 to {MOST_ROUNDS:,}, not {rounds!r}")
 
     def check(self, problem: Problem) -> None:
         if problem.cells > LARGEST:
@@ -62,7 +65,7 @@ class AveragedMWEM(Method):
             return self
         from unworn.bounds.release import averaged_mwem_rounds
 
-        return replace(self, rounds=averaged_mwem_rounds(*_public(problem)))
+        return replace(self, rounds=min(averaged_mwem_rounds(*_public(problem)), MOST_ROUNDS))
 
     def profile(self, problem: Problem) -> Profile:
         from unworn.bounds.release import averaged_mwem_profile
@@ -82,6 +85,7 @@ class AveragedMWEM(Method):
         from unworn.bounds.release import averaged_mwem_epsilon
         from unworn.noise.selection import exponential
 
+        self.check(problem)
         rounds = self.settled(problem).rounds or 1
         epsilon = averaged_mwem_epsilon(rounds, problem.epsilon, problem.delta)
         rate = learning_rate(problem.cells, rounds)
@@ -89,11 +93,14 @@ class AveragedMWEM(Method):
         truth = _answers(problem, tables.tables(axes)).astype(np.int64)
         starts = np.cumsum([0] + [block.size for block in problem.blocks])
         model = Explicit.uniform(problem.domain.shape)
-        total = np.zeros(problem.domain.shape)
+        total, path = np.zeros(problem.domain.shape), sha256()
         for turn in range(rounds):
             total += model.weights
-            off = np.rint(problem.rows * _answers(problem, model.tables(axes))).astype(np.int64) - truth
-            chosen = exponential(noise, np.concatenate([off, -off]), epsilon / 2.0)
+            answers = _answers(problem, model.tables(axes))
+            off = np.rint(problem.rows * answers).astype(np.int64) - truth
+            own = noise.within("select", turn, shown((), answers))
+            chosen = exponential(own, np.concatenate([off, -off]), epsilon / 2.0)
+            path.update(chosen.to_bytes(8, "big"))
             sign, place = (1.0, chosen) if chosen < len(off) else (-1.0, chosen - len(off))
             block = int(np.searchsorted(starts, place, side="right")) - 1
             cost = problem.blocks[block].question(int(place - starts[block]))
@@ -102,7 +109,9 @@ class AveragedMWEM(Method):
                 progress(turn + 1, rounds)
         bound = self._bound(problem, rounds)
         errors = [np.full(each.size, bound) for each in problem.blocks]
-        return Outcome(Explicit(total), None, errors, {"rounds": rounds, "epsilon_each": epsilon})
+        return Outcome(
+            Explicit(total), None, errors, {"rounds": rounds, "epsilon_each": epsilon, "selected": path.hexdigest()}
+        )
 
 
 def _public(problem: Problem) -> tuple[int, int, int, float, float, float]:

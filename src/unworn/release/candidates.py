@@ -5,7 +5,9 @@ All questions stand in one line, block after block, and a candidate is a stretch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,3 +76,14 @@ class Candidates:
     def in_blocks(self, line: Floats) -> list[Floats]:
         """A line cut into its blocks."""
         return np.split(line, np.cumsum([block.size for block in self.problem.blocks])[:-1])
+
+
+def shown(open_: Sequence[int], answers: Floats) -> bytes:
+    """A digest of what a selection is made among: the random number it uses is for this choice and no other.
+
+    Answers come out of long sums, which another machine may round otherwise. Were its selection then made with the same
+    random numbers, two runs of one release together could tell more than the sum of both.
+    """
+    digest = sha256(np.asarray(open_, dtype=np.int64).tobytes())
+    digest.update(np.ascontiguousarray(answers, dtype=np.float64).tobytes())
+    return digest.digest()

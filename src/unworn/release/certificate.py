@@ -14,15 +14,16 @@ from unworn.ledger import Entry, Key, check_signature, verify
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Terms
 from unworn.queries.query import canonical
+from unworn.release.method import Method
+from unworn.release.problem import Problem
+from unworn.universe.domain import Domain
+from unworn.universe.workload import from_json as workload_from_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "unworn release 1"
 
-PRIVATE = (
-    "Replacing one row by another changes the probability of no set of releases by more than epsilon and delta allow."
-)
 ASSUMPTIONS = (
     "The rows are independent draws from the population that the answers speak of (privacy needs no such assumption).",
     "Domain, workload, epsilon and delta were chosen without looking at the rows.",
@@ -32,6 +33,7 @@ OF_THE_PART = (
     "The rows are seen only through this release; other declared uses have other rows, and what is shown of those is "
     "theirs to promise."
 )
+OFF_THE_TYPES = "The categories of the columns' types were declared, and not made from the rows."
 OFF_THE_ROWS = "The domain was read off the rows themselves: which values occur is not hidden by this release."
 
 
@@ -106,12 +108,10 @@ class ReleaseCertificate:
             signed = False
         if not signed:
             raise Tampered("the certificate of this release is not what was signed")
-        sealed = terms.mechanism
-        if not isinstance(sealed, Released):
-            raise Tampered("entry 0 seals these rows for questions, not for a release")
-        for name, value in {**sealed.to_json(), "rows": terms.size, "confidence": terms.confidence}.items():
-            if name != "name" and canonical(self.said.get(name)) != canonical(value):
-                raise Tampered(f"the certificate's {name} is not that of entry 0")
+        problem, method = promised(terms)
+        for name, value in follows(self.first, problem, method).items():
+            if canonical(self.said.get(name)) != canonical(value):
+                raise Tampered(f"the certificate's {name} is not what entry 0 makes it")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as JSON; ``unworn verify`` checks the file."""
@@ -142,11 +142,54 @@ class ReleaseCertificate:
         )
 
 
-def assumptions(terms: Terms, origin: str, shared: bool) -> list[str]:
+def promised(terms: Terms) -> tuple[Problem, Method]:
+    """What entry 0 seals rows for; ``Tampered`` where its method would reveal more than its budget, or is none."""
+    from unworn.release.auto import method_from_json
+
+    sealed = terms.mechanism
+    if not isinstance(sealed, Released):
+        raise Tampered("entry 0 seals these rows for questions, not for a release")
+    try:
+        domain, workload = Domain(sealed.domain), workload_from_json(sealed.workload)
+        problem = Problem(terms.size, domain, workload, sealed.epsilon, sealed.delta, terms.confidence)
+        method = method_from_json(sealed.method)
+        method.check(problem)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as why:
+        raise Tampered(f"entry 0 holds no release that could be made: {why}") from None
+    return problem, method
+
+
+def follows(first: Entry, problem: Problem, method: Method) -> dict[str, Any]:
+    """What the certificate says that entry 0 alone decides."""
+    terms = Terms.from_body(first.body)
+    return {
+        "name": terms.name,
+        "method": method.to_json(),
+        "workload": problem.workload.to_json(),
+        "domain": problem.domain.to_json(),
+        "epsilon": problem.epsilon,
+        "delta": problem.delta,
+        "unit": "one row replaced by another",
+        "rows": problem.rows,
+        "questions": problem.questions,
+        "confidence": problem.confidence,
+        "theorems": {
+            "sample": method.theorem,
+            "population": "Clopper and Pearson's limits for all questions of the workload together",
+            "chosen later": "privacy transfer (Theorem D2)",
+        },
+        "assumptions": _assumptions(terms, problem.domain.origin),
+        "version": terms.version,
+        "public_key": terms.public,
+    }
+
+
+def _assumptions(terms: Terms, origin: str) -> list[str]:
     """What must be true of the world, in words."""
-    told = [PRIVATE, *ASSUMPTIONS[:2], OF_THE_PART if shared else ASSUMPTIONS[2], SECRET]
+    told = [*ASSUMPTIONS[:2], ASSUMPTIONS[2] if terms.uses is None else OF_THE_PART, SECRET]
     special = {
         OFF_THE_ROWS: origin == "rows",
+        OFF_THE_TYPES: origin == "dtypes",
         IN_MEMORY: terms.kept in ("memory", "seed"),
         FROM_SEED: terms.kept == "seed",
     }

@@ -83,9 +83,9 @@ def fit(
             f"a workload is Marginals(2), Thresholds('age'), … or their sum, not a {type(workload).__name__}"
         )
     sample = Sample.read(frame)
-    if uses is not None and isinstance(domain, str) and domain == "rows":
-        raise Unaskable("a domain cannot be read off rows that several uses share: declare it, or give train=")
     known = _domain(domain, sample, train)
+    if uses is not None and known.origin == "rows":
+        raise Unaskable("a domain cannot be read off rows that several uses share: declare it, or give train=")
     shared = None if uses is None else Uses.of(uses, "release")
     rows = sample.size if shared is None else shared.size(sample.size)
     problem = Problem(rows, known, asked, epsilon, delta, confidence)
@@ -94,9 +94,7 @@ def fit(
     store = open_store(ledger)
     try:
         auto = isinstance(method, str) and method == "auto"
-        return sealed(
-            sample, store, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables
-        )
+        return sealed(sample, store, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables)
     finally:
         if store is not ledger:
             store.close()

@@ -17,16 +17,13 @@ from typing import Any
 
 from unworn import charts
 from unworn.errors import MissingExtra, Tampered, Unaskable, UnwornError
+from unworn.queries.query import canonical
 from unworn.release.arrays import expected, read_arrays, write_arrays
-from unworn.release.auto import method_from_json
-from unworn.release.certificate import FORMAT, ReleaseCertificate
+from unworn.release.certificate import FORMAT, ReleaseCertificate, promised
 from unworn.release.intervals import Intervals
 from unworn.release.packing import digest, unpacked
-from unworn.release.problem import Problem
 from unworn.release.release import Release
 from unworn.release.sheets import sheets
-from unworn.universe.domain import Domain
-from unworn.universe.workload import from_json
 
 CONTENT = "unworn release content 1"
 _FILES = ("README.md", "arrays.npz", "certificate.json", "errors.csv", "errors.svg", "release.json", "rows.csv")
@@ -81,8 +78,7 @@ def load(folder: Folder) -> Release:
     if not isinstance(content, dict) or content.get("format") != CONTENT:
         raise Tampered(f"release.json in {place} is not the content of a release: its 'format' should be {CONTENT!r}")
     try:
-        problem, method = _problem(certificate.said), method_from_json(certificate.said["method"])
-        method.check(problem)
+        problem, method = promised(certificate.terms)
         structure = content["structure"]
         arrays = read_arrays(place / "arrays.npz", expected(problem, structure))
         if digest(structure, arrays) != certificate.said["digest"]:
@@ -141,11 +137,6 @@ def check_target(folder: Folder, *, overwrite: bool) -> Path:
     return target
 
 
-def _problem(said: dict[str, Any]) -> Problem:
-    domain, workload = Domain(said["domain"]), from_json(said["workload"])
-    return Problem(said["rows"], domain, workload, said["epsilon"], said["delta"], said["confidence"])
-
-
 def _check_errors(certificate: ReleaseCertificate, found: Intervals) -> None:
     """The signed errors follow from the content; one row's worth of rounding aside, which another machine may do."""
     slip = 2.0 / found.problem.rows + 1e-9
@@ -156,6 +147,10 @@ def _check_errors(certificate: ReleaseCertificate, found: Intervals) -> None:
         signed = float(certificate.said[f"{name}_error"])
         if not abs(signed - ours) <= allowed:
             raise Tampered(f"the certificate promises a {name} error of {signed:.6g}, and the content gives {ours:.6g}")
+    if canonical(certificate.said.get("numbers")) != canonical(found.outcome.numbers):
+        raise Tampered("the certificate's numbers are not those of the content")
+    if not abs(float(certificate.said["adaptive_width"]) - found.adaptive.width) <= 1e-9:
+        raise Tampered("the certificate's width for questions chosen later does not follow from its terms")
 
 
 def _read_back(release: Release) -> Release:

@@ -94,7 +94,7 @@ class Intervals:
         return min(found, key=lambda told: told[3] - told[2]) if found else None
 
     def _summed(self, known: Known, inside: Bools) -> tuple[float, float, float, float]:
-        value = float(known.values[inside].sum())
+        value = min(max(float(known.values[inside].sum()), 0.0), 1.0)  # noisy cells may sum to more; the rows' do not
         error = float(min(known.errors[inside].sum(), known.errors[~inside].sum(), 1.0))
         if self.outcome.answers is not None:  # noisy cells need not sum to 1, so only those inside bound their sum
             error = float(min(known.errors[inside].sum(), 1.0))

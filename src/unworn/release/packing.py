@@ -56,6 +56,16 @@ def digest(structure: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     return whole.hexdigest()
 
 
+def path(outcome: Outcome) -> str:
+    """A digest of every random choice that was made: what was selected, and every noisy count.
+
+    All else follows from these and from public numbers, up to how a machine rounds.
+    """
+    taken = [outcome.numbers.get("selected"), [each.counts.tolist() for each in outcome.measured]]
+    noisy = [] if outcome.answers is None else [np.round(line, 9).tolist() for line in outcome.answers]
+    return sha256(canonical([*taken, noisy]).encode()).hexdigest()
+
+
 def unpacked(problem: Problem, structure: Any, arrays: Mapping[str, NDArray[Any]]) -> Outcome:
     """The release read back; ``Tampered`` where it could not be one of this problem."""
     try:

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
 from unworn.universe.blocks import Block
-from unworn.universe.domain import Domain
+from unworn.universe.domain import CELLS, Domain
 from unworn.universe.model import Axes
 from unworn.universe.workload import Workload
 
+LEAST = 1e-6
+"""The smallest epsilon: what is asked for less would be answered by noise that no whole number holds."""
 SLIM = 1e-3
 """Which part of the allowed miss probability goes to the release's own noise; the rest is for the population."""
 
@@ -58,10 +60,20 @@ class Problem:
                 raise ValueError(f"{name} must lie above {low:g} and below {high:g}, not {value!r}")
         if isinstance(self.delta, bool) or not isinstance(self.delta, int | float) or not 0 <= self.delta < 1:
             raise ValueError(f"delta must lie in [0, 1), not {self.delta!r}; 0 asks for pure differential privacy")
+        if self.epsilon < LEAST:
+            raise ValueError(f"epsilon = {self.epsilon:g} would drown any table in noise: give at least {LEAST:g}")
         if self.rows < 1:
             raise Unaskable("there are no rows to release anything about")
         if not self.questions:
             raise Unaskable("the workload asks nothing: give it at least one question")
+        largest = max(max(math.prod(block.shape), block.size) for block in self.blocks)
+        if largest > CELLS:
+            raise Unaskable(
+                f"one table of the workload has {largest:,} cells or questions, and {CELLS:,} are the most that are "
+                "counted in one: ask fewer columns at a time, or wider bins",
+                cells=largest,
+                limit=CELLS,
+            )
 
     @cached_property
     def blocks(self) -> list[Block]:

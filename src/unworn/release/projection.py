@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -22,6 +23,7 @@ from unworn.release.nearest import EXPLICIT, nearest
 from unworn.release.problem import Problem, Tables
 from unworn.release.strategy import MOVED, Strategy, chosen, covered, maximal, solver
 from unworn.universe.blocks import Block, Marginal
+from unworn.universe.domain import CELLS
 from unworn.universe.factored import Factored
 from unworn.universe.model import Axes, Model
 
@@ -71,6 +73,8 @@ class Projection(Method):
             if len(self.tables) != len(self.scales) or not self.tables:
                 raise ValueError(f"{len(self.tables)} tables need as many scales, not {len(self.scales)}")
             object.__setattr__(self, "tables", tuple(tuple(axes) for axes in self.tables))
+            if any(isinstance(scale, bool) or not 0.0 < scale < math.inf for scale in self.scales):
+                raise ValueError("a scale of noise is a finite number of rows above 0")
             object.__setattr__(self, "scales", tuple(float(scale) for scale in self.scales))
 
     # ------------------------------------------------------------------ from public numbers
@@ -100,6 +104,8 @@ class Projection(Method):
             known = all(type(axis) is int and 0 <= axis < columns for axis in axes)
             if not axes or not known or not all(low < high for low, high in pairwise(axes)):
                 raise ValueError(f"a table's columns are given by place, 0 to {columns - 1}, rising; not {axes!r:.60}")
+            if (size := math.prod(problem.domain.shape[axis] for axis in axes)) > CELLS:
+                raise Unaskable(f"a table of {size:,} cells is too large to count in: at most {CELLS:,}", cells=size)
         for block in problem.blocks:
             if not covered(tables, varied(problem.domain.shape, block.axes)):
                 names = ", ".join(problem.domain.names[axis] for axis in block.axes)

@@ -9,6 +9,8 @@ from unworn.bounds.noise_tails import Noise
 from unworn.release.problem import Problem
 from unworn.universe.blocks import Block
 
+_HAIR = 1.0 - 1e-14
+"""What floats may lose when a budget is divided and added up again."""
 SELECTING = 0.25
 """Which part of the budget goes to selections: what is selected need only be nearly the worst."""
 
@@ -33,9 +35,9 @@ class Rounds:
     def of(cls, problem: Problem, noise: Noise, count: int) -> Rounds:
         chance = problem.chance / (2 * count)
         if problem.delta == 0:
-            each = problem.epsilon / count
+            each = problem.epsilon / count * _HAIR
             return cls(count, noise, SELECTING * each, 1.0 / ((1.0 - SELECTING) * each), chance)
-        each = rho_of(problem) / count
+        each = rho_of(problem) / count * _HAIR
         selection, measuring = math.sqrt(8.0 * SELECTING * each), (1.0 - SELECTING) * each
         # Laplace noise of scale l1/e is e-private, and so e²/2-concentrated.
         return cls(count, noise, selection, 1.0 / math.sqrt(2.0 * measuring), chance)

@@ -1,22 +1,24 @@
 """Sealing rows for a release, making it, and signing what came out.
 
 Entry 0 is the charge: it is durable before anything is drawn. All noise follows from the key and that entry, so a crash
-loses nothing, and the same release on the same terms is the same again.
+loses nothing, and the same release on the same terms is the same again. Entry 1, durable before the release leaves,
+holds a digest of the random path it took: where another machine or version would take another, it is refused, because
+two different releases of the same rows would reveal twice as much.
 """
 
 from __future__ import annotations
 
-from unworn.errors import ReadOnly
+from unworn.errors import Conflict, Mismatch, ReadOnly
 from unworn.holdout.opening import Wanted, open_rows
-from unworn.ledger import Store
+from unworn.ledger import Entry, Key, Store
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.release.auto import method_from_json
-from unworn.release.certificate import ReleaseCertificate, assumptions
+from unworn.release.certificate import ReleaseCertificate, follows
 from unworn.release.intervals import Intervals
 from unworn.release.method import Method, Progress
-from unworn.release.packing import digest, packed
+from unworn.release.packing import digest, packed, path
 from unworn.release.problem import Problem
 from unworn.release.release import Release
 from unworn.sample import Sample
@@ -55,34 +57,38 @@ def sealed(
     first, entered = opened.transcript.first, opened.transcript.terms
     if isinstance(entered.mechanism, Released):
         method = method_from_json(entered.mechanism.method)
+        method.check(problem)
     if opened.rows is not sample:
         tables = Coded(opened.rows, problem.domain)
     noise = Stream(key.derive("unworn/noise"), "release", first.hash)
     outcome = method.run(problem, tables, noise, progress)
+    _enter(store, first, key, path(outcome))
     intervals = Intervals(problem, method.profile(problem), outcome)
     said = {
-        "name": entered.name,
-        "method": method.to_json(),
-        "workload": problem.workload.to_json(),
-        "domain": problem.domain.to_json(),
-        "epsilon": problem.epsilon,
-        "delta": problem.delta,
-        "unit": "one row replaced by another",
-        "rows": problem.rows,
-        "questions": problem.questions,
-        "confidence": problem.confidence,
+        **follows(first, problem, method),
         "sample_error": intervals.sample_error,
         "population_error": intervals.population_error,
         "adaptive_width": intervals.adaptive.width,
-        "theorems": {
-            "sample": method.theorem,
-            "population": "Clopper and Pearson's limits for all questions of the workload together",
-            "chosen later": "privacy transfer (Theorem D2)",
-        },
-        "assumptions": assumptions(entered, problem.domain.origin, shared=uses is not None),
         "numbers": outcome.numbers,
         "digest": digest(*packed(outcome)),
-        "version": entered.version,
-        "public_key": entered.public,
     }
     return Release(problem, method, outcome, ReleaseCertificate.sign(first, said, key), sample.backend)
+
+
+def _enter(store: Store, first: Entry, key: Key, taken: str) -> None:
+    """Record which path the release took, or find that it took the same before."""
+    made = store.read(first.holdout, 1)
+    if not made:
+        entry = Entry.seal(first.holdout, 1, first.hash, {"type": "released", "path": taken}, key)
+        try:
+            store.append([entry], first.hash)
+            return
+        except Conflict:  # another process has just made it
+            made = store.read(first.holdout, 1)
+    if made[0].body.get("path") != taken:
+        raise Mismatch(
+            "this release was made before, and here it would come out otherwise: another version of unworn or NumPy, "
+            "or another machine, rounds differently.\n  A second release would reveal twice as much. Load the one that "
+            "was saved (Release.load), or make it where it was made.",
+            holdout=first.holdout,
+        )

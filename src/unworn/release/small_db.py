@@ -75,11 +75,12 @@ class SmallDB(Method):
     def run(self, problem: Problem, tables: Tables, noise: Stream, progress: Progress | None = None) -> Outcome:
         from unworn.noise.selection import exponential
 
+        self.check(problem)
         size = self.settled(problem).size or 1
         space = VersionSpace.of(problem.cells, size)
         scores = -_largest_errors(problem, tables, space)
         # The errors are counted in rows of the data times rows of the small data set, so one row changes them by size.
-        chosen = exponential(noise, scores, problem.epsilon / (2.0 * size))
+        chosen = exponential(noise, scores, problem.epsilon / (2.0 * size) * (1.0 - 1e-15))
         model = Explicit(space.histograms[:, chosen].astype(np.float64).reshape(problem.domain.shape))
         bound = _bound(problem, size)
         errors = [np.full(block.size, bound) for block in problem.blocks]

@@ -7,6 +7,7 @@ share is a partition into two. Replaying all measurements a few times comes near
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,7 +50,8 @@ class Measurement:
             return np.log(wanted / np.maximum(self.block.answers(table), 1e-300)).reshape(self.block.shape)
         now = float(np.clip(self.block.answers(table)[self.place], floor, 1.0 - floor))
         goal = float(np.clip(self.shares[0], floor, 1.0 - floor))
-        return (np.log(goal / (1.0 - goal)) - np.log(now / (1.0 - now))) * self.block.question(self.place)
+        step = math.log(goal / (1.0 - goal)) - math.log(now / (1.0 - now))
+        return step * self.block.question(self.place)
 
 
 def replay(model: Model, measured: Sequence[Measurement], sweeps: int, damping: float = 1.0) -> None:
@@ -57,6 +59,7 @@ def replay(model: Model, measured: Sequence[Measurement], sweeps: int, damping: 
 
     Noisy measurements contradict each other a little; the last sweeps take half steps, which settles between them.
 
+    >>> from unworn.universe.blocks import Marginal
     >>> from unworn.universe.explicit import Explicit
     >>> model = Explicit.uniform((2, 2))
     >>> replay(model, [Measurement(Marginal((0,), (2,)), None, np.array([0.3, 0.7]), 0.01)], 1)
@@ -77,4 +80,4 @@ def onto_simplex(values: Floats) -> Floats:
     """
     ordered = np.sort(values)[::-1]
     excess = (np.cumsum(ordered) - 1.0) / np.arange(1, len(ordered) + 1)
-    return np.maximum(values - excess[np.flatnonzero(ordered > excess)[-1]], 0.0)
+    return np.asarray(np.maximum(values - excess[np.flatnonzero(ordered > excess)[-1]], 0.0))
