@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import adult
 from peers import counted, errors
 from table import Row, compared
+from unworn.bounds.noise_tails import rounding
 from unworn.bounds.regret import regret_bound
 from unworn.bounds.release import projection_error, sqrt_sd, tree_sd
 from unworn.noise import Stream
@@ -146,7 +147,7 @@ def projection(quick: bool) -> Iterator[Row]:
     for rows in (300, 6_000) if quick else (300, 1_000, 6_000, adult.ROWS):
         problem = Problem(rows, adult.domain(), workload, 1.0, 1e-6)
         scale = GaussianRelease(summed=False).settled(problem).scale or 1.0
-        sd, radius = math.sqrt(scale**2 + 0.25) / rows, math.sqrt(len(problem.blocks))
+        sd, radius = math.sqrt(scale**2 + rounding(scale)) / rows, math.sqrt(len(problem.blocks))
         bound = projection_error(problem.cells, problem.questions, sd, radius)
         square = float(np.mean([released(Projection(), names, workload, rows, seed)[0][2] for seed in range(seeds)]))
         part = "noise" if bound > 0.999 * sd**2 else "projection"
