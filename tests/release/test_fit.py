@@ -170,6 +170,51 @@ def test_rows_of_a_holdout_are_not_released_nor_the_other_way_round() -> None:
         Holdout(people(500), ledger=store)
 
 
+def test_terms_in_whole_numbers_are_the_same_terms(tmp_path: Path) -> None:
+    ledger = str(tmp_path / "release.db")
+    one = fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=ledger)
+    two = fit(people(500), np.int64(2), epsilon=1, delta=0, domain=DOMAIN, ledger=ledger)  # type: ignore[call-overload]
+    two.certificate.verify()
+    assert one.certificate == two.certificate
+
+
+def test_other_terms_are_named_piece_by_piece() -> None:
+    store = MemoryStore()
+    fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=store)
+    other = Domain({"plan": ["basic", "pro", "team", "gold"], "churned": [False, True], "visits": [0, 1, 2, 3]})
+    with pytest.raises(Mismatch, match=r"domain of 'plan'.*gold") as refused:
+        fit(people(500), 2, epsilon=1.0, domain=other, ledger=store)
+    assert "visits" not in str(refused.value)
+
+
+def test_known_rows_answer_nothing_by_refusals() -> None:
+    """Whether a value occurs cannot be asked of sealed rows by declaring domains without it."""
+    store = MemoryStore()
+    fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=store)
+    for visits in ([0, 1], [0, 1, 2, 3, 4]):  # the rows have 3, and no 4
+        with pytest.raises(Mismatch):
+            fit(people(500), 2, epsilon=1.0, domain={"visits": visits, "churned": [False, True]}, ledger=store)
+
+
+def test_equal_columns_do_not_show_in_the_certificate() -> None:
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 2, 3_000)
+    for two in (one, np.where(np.arange(3_000) == 7, 1 - one, one)):
+        rows = {"then": one, "now": two}
+        release = fit(rows, 1, epsilon=1.0, domain={"then": [0, 1], "now": [0, 1]})
+        kept = release.certificate.first.body["columns"]
+        assert not set(kept["then"]) & set(kept["now"])
+
+
+def test_borrowed_columns_are_still_found() -> None:
+    store = MemoryStore()
+    rng = np.random.default_rng(0)
+    rows = {"a": rng.integers(0, 2, 3_000), "b": rng.integers(0, 2, 3_000)}
+    fit(rows, 1, epsilon=1.0, domain={"a": [0, 1], "b": [0, 1]}, ledger=store)
+    with pytest.raises(Mismatch, match="share its column"):
+        Holdout({"z": rows["a"]}, ledger=store)
+
+
 def test_declared_uses_share_the_rows() -> None:
     store, uses = MemoryStore(), {"asks": 0.6, "release": 0.4}
     release = fit(people(1_000), 2, epsilon=1.0, domain=DOMAIN, ledger=store, uses=uses)
@@ -217,6 +262,8 @@ def test_without_its_key_a_release_is_not_made_again(tmp_path: Path) -> None:
         ({"delta": float("nan")}, "delta"),
         ({"confidence": 1.0}, "confidence"),
         ({"workload": Shares([])}, "asks nothing"),
+        ({"workload": Shares([share(col("plan") == "gold")])}, "known without the rows"),
+        ({"workload": Marginals(1, among=("one",)), "domain": {"one": [1]}}, "known without the rows"),
         ({"workload": 9}, "no marginals of 9"),
         ({"workload": 0}, "not of 0"),
         ({"workload": "all"}, "workload is"),

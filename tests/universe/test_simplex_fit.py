@@ -67,3 +67,11 @@ def test_progress_is_told() -> None:
     found = fitted_cells(SHAPE, MANY, noisy(1, 0.01), [1e4] * 3, steps=7, enough=0.0, step_done=seen.append)
     assert seen == list(range(1, 8))
     assert found.steps == 7
+
+
+def test_a_step_that_rounding_hides_ends_the_search_for_a_shorter_one() -> None:
+    """With a precision this high the misfit and the entropy of the last steps are below what floats can compare."""
+    shares = [np.array([[0.62, 0.07], [-0.01, 0.32]])]
+    found = fitted_cells((2, 2), [(0, 1)], shares, [28275.132048931224], noise=2.0, steps=400)
+    nearest = [[0.62 - 0.01 / 3, 0.07 - 0.01 / 3], [0.0, 0.32 - 0.01 / 3]]
+    assert np.allclose(found.model.weights, nearest, atol=1e-3)

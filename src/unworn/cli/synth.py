@@ -101,8 +101,9 @@ def synth(
       [age]
       edges = [0, 18, 30, 65, inf]
     """
-    from unworn.release.auto import METHODS, predictions
+    from unworn.release.auto import METHODS, best, predictions
     from unworn.release.auto import chosen as choose
+    from unworn.release.fit import is_kept
     from unworn.release.folder import check_target, parquet_library
     from unworn.release.problem import Problem
     from unworn.sample import Sample
@@ -124,25 +125,24 @@ def synth(
         check_schema(sample, known)
         problem = Problem(sample.size, known, workload, epsilon, allowed, confidence)
         found = predictions(problem) if method == "auto" else {}
-        able = {label: (error, way) for label, (error, way, _) in found.items() if way is not None}
-        best = min(able, key=lambda label: able[label][0]) if able else method
-        way = able[best][1] if able else choose(method, problem)
-        expected = able[best][0] if able else way.predicted(problem)
+        taken = best(found) if found else method
+        way = (found[taken][1] if found else None) or choose(method, problem)
+        expected = found[taken][0] if found else way.predicted(problem)
     if allowed * sample.size >= 1:
         note(f"delta = {allowed:g} lets the release show {allowed * sample.size:.3g} of the rows outright: use less.")
-    told = public(problem, best, expected, found)
+    told = public(problem, taken, expected, found)
     if dry_run:
         dry(told, json)
         return
-    tables = Coded(sample, known)
     where = ledger or f"{data}.ledger.db"
+    tables = None if is_kept(where) else Coded(sample, known)
     path = ledger_path(where)
     made = path is not None and not os.path.exists(path)
     if not json:
         show(told)
     from unworn.release.sealing import sealed
 
-    with opened(where) as store, progress(f"releasing with {best}", _STEPS) as tick:
+    with opened(where) as store, progress(f"releasing with {taken}", _STEPS) as tick:
         seen = set(store.holdouts())
         release = sealed(
             sample, store, problem, way, name=name, auto=method == "auto", progress=_ticks(tick), tables=tables

@@ -147,11 +147,31 @@ def _same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
         return True
     if known < here and rows_digest(sample, secret, known) == terms.digest:
         raise _borrowed(terms, f"they are its rows with the column(s) {_list(here - known)} added")
-    known_digests = {digest for pair in terms.columns.values() for digest in pair}
+    kept = veiled(terms.columns, key) if terms.veiled else terms.columns
+    known_digests = {digest for pair in kept.values() for digest in pair}
     shared = {name for digest, name in told.telling.items() if digest in known_digests}
     if shared:
         raise _borrowed(terms, f"they share its column(s) {_list(shared)}")
     return False
+
+
+def knows(sample: Sample, store: Store) -> bool:
+    """Whether a ledger has these rows already; ``Mismatch`` where it has them with other columns."""
+    found = (family.keyed for family in families(store.holdouts(), store))
+    return any(_same_rows(sample, *keyed) for keyed in found if keyed is not None)
+
+
+def veiled(columns: Mapping[str, tuple[str, str]], key: Key) -> dict[str, tuple[str, str]]:
+    """Columns' digests under a mask that only the key can make, or, veiled twice, as they are.
+
+    Without it whoever reads entry 0, which every card and every release shows, could see that two columns are equal.
+    """
+
+    def mask(digest: str, name: str, place: int) -> str:
+        veil = key.derive(f"unworn/veil/{place}/{name}")[: len(digest) // 2]
+        return bytes(one ^ two for one, two in zip(bytes.fromhex(digest), veil, strict=True)).hex()
+
+    return {name: (mask(pair[0], name, 0), mask(pair[1], name, 1)) for name, pair in columns.items()}
 
 
 def _borrowed(terms: Terms, how: str) -> Mismatch:
@@ -168,7 +188,7 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
     pairs: list[tuple[str, Any, Any]] = [
         ("uses", _shares(terms.uses), _shares(wanted.uses)),
         ("use", None if terms.uses is None else terms.uses.use, wanted.use),
-        ("mechanism", terms.mechanism, wanted.mechanism),
+        ("mechanism", *wanted.mechanism.unlike(terms.mechanism)),
         ("confidence", terms.confidence, wanted.confidence),
         ("asks", terms.asks, wanted.asks),
         ("schema", terms.schema, sample.schema),
@@ -210,7 +230,8 @@ def _seal(
         digest=told.rows,
         grouping=told.grouping,
         order=told.order,
-        columns=told.columns,
+        columns=veiled(told.columns, key),
+        veiled=True,
         mechanism=wanted.mechanism.settled(size, wanted.confidence, wanted.asks),
         confidence=wanted.confidence,
         asks=wanted.asks,

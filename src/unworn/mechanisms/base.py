@@ -177,6 +177,10 @@ class Mechanism(ABC):
         """Whether rows sealed with that mechanism may be opened with this one: the same, as far as it says."""
         return self == sealed
 
+    def unlike(self, sealed: Mechanism) -> tuple[object, object]:
+        """(that mechanism, this one), as far as they differ: for telling whoever opens rows on other terms."""
+        return sealed, self
+
     def check(self, facts: Facts) -> None:
         """Refuse a question of a kind that this mechanism has no answer to, from public facts alone."""
         if facts.kind == "statistic":

@@ -15,6 +15,7 @@ from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, St
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.rows import Rows
+from unworn.universe.domain import Domain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +54,25 @@ class Released(Mechanism):
         )
 
     def accepts(self, sealed: Mechanism) -> bool:
-        if not self.any_method or not isinstance(sealed, Released):
-            return self == sealed
-        return {**self.to_json(), "method": None} == {**sealed.to_json(), "method": None}
+        if not isinstance(sealed, Released):
+            return False
+        ours, theirs = self._parts(), sealed._parts()
+        return {**ours, "method": None} == {**theirs, "method": None} and (
+            self.any_method or self.method == sealed.method
+        )
+
+    def unlike(self, sealed: Mechanism) -> tuple[object, object]:
+        if not isinstance(sealed, Released):
+            return sealed, self
+        ours, theirs = self._parts(), sealed._parts()
+        names = [name for name in ours if ours[name] != theirs.get(name) and not (self.any_method and name == "method")]
+        names += [name for name in theirs if name not in ours]
+        return {name: theirs.get(name) for name in names}, {name: ours.get(name) for name in names}
+
+    def _parts(self) -> dict[str, Any]:
+        """What can differ, piece by piece: of the domain column by column, and not where it was read from."""
+        axes = {f"domain of {name!r}": axis for name, axis in Domain(self.domain).columns}
+        return {"epsilon": self.epsilon, "delta": self.delta, "workload": self.workload, "method": self.method, **axes}
 
     def check(self, facts: Facts) -> None:
         _refuse()

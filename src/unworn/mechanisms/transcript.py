@@ -48,6 +48,8 @@ class Terms:
     uses: Uses | None = None
     units: int | None = None
     first: str | None = None
+    veiled: bool = False
+    """Whether the columns' digests are masked by the key, so that equal columns do not show."""
 
     @property
     def whole(self) -> int:
@@ -71,6 +73,7 @@ class Terms:
             "grouping": self.grouping,
             "order": self.order,
             "columns": {name: list(pair) for name, pair in self.columns.items()},
+            **({"veiled": True} if self.veiled else {}),
             "mechanism": self.mechanism.to_json(),
             "confidence": self.confidence,
             "asks": self.asks,
@@ -100,6 +103,7 @@ class Terms:
                 public=body["public"],
                 kept=body["kept"],
                 version=body["version"],
+                veiled=body.get("veiled") is True,
                 **(_shared(body["uses"], body["size"]) if body["format"] == 2 else {}),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:

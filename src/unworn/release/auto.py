@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from unworn.errors import Tampered, Unaskable
 from unworn.release.additive import Additive, GaussianRelease, LaplaceRelease
@@ -27,6 +27,8 @@ METHODS: dict[str, type[Method]] = {
 """Every method by the name it is asked for."""
 
 
+Prediction = tuple[float, Method | None, str]
+"""A predicted error, the method settled for the problem, or None and why it cannot."""
 _VARIANTS: dict[str, tuple[Method, ...]] = {
     "projection": (Projection(), Projection(noise="laplace")),
     "mwem": (MWEM(), MWEM(noise="laplace")),
@@ -49,16 +51,25 @@ def chosen(method: Method | str, problem: Problem) -> Method:
     if method != "auto":
         raise ValueError(f"no method is called {method!r}: there are auto, {', '.join(METHODS)}")
     found = predictions(problem)
-    able = [(error, way) for error, way, _ in found.values() if way is not None]
+    return found[best(found)][1] or _refuse(found)
+
+
+def best(found: Mapping[str, Prediction]) -> str:
+    """The name of the method to take: the smallest predicted error, or nearly, where it releases a distribution."""
+    able = {name: told for name, told in found.items() if told[1] is not None}
     if not able:
-        reasons = "\n".join(f"  {name}: {why}" for name, (_, _, why) in found.items())
-        raise Unaskable(f"no method can release this workload:\n{reasons}")
-    return min(able, key=lambda pair: pair[0] * (_NO_WORSE if isinstance(pair[1], Additive) else 1.0))[1]
+        _refuse(found)
+    return min(able, key=lambda name: able[name][0] * (_NO_WORSE if isinstance(able[name][1], Additive) else 1.0))
 
 
-def predictions(problem: Problem) -> dict[str, tuple[float, Method | None, str]]:
+def _refuse(found: Mapping[str, Prediction]) -> NoReturn:
+    reasons = "\n".join(f"  {name}: {why}" for name, (_, _, why) in found.items())
+    raise Unaskable(f"no method can release this workload:\n{reasons}")
+
+
+def predictions(problem: Problem) -> dict[str, Prediction]:
     """For each method its predicted largest error, itself settled, or None and why it cannot."""
-    told: dict[str, tuple[float, Method | None, str]] = {}
+    told: dict[str, Prediction] = {}
     for name, kind in METHODS.items():
         try:
             told[name] = (*_best(_VARIANTS.get(name, (kind(),)), problem), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any
 
 from unworn.errors import Unaskable
@@ -77,7 +78,7 @@ def fit(
     from unworn.sample.coding import Coded
     from unworn.universe.workload import Marginals
 
-    asked = Marginals(workload) if isinstance(workload, int) and not isinstance(workload, bool) else workload
+    asked = Marginals(int(workload)) if isinstance(workload, Integral) and not isinstance(workload, bool) else workload
     if not isinstance(asked, Workload):
         raise Unaskable(
             f"a workload is Marginals(2), Thresholds('age'), … or their sum, not a {type(workload).__name__}"
@@ -90,7 +91,9 @@ def fit(
     rows = sample.size if shared is None else shared.size(sample.size)
     problem = Problem(rows, known, asked, epsilon, delta, confidence)
     way = chosen(method, problem)
-    tables = Coded(sample, known)  # rows that the domain has no place for are refused before there is a ledger
+    # Rows that the domain has no place for are refused before there is a ledger; but where one may know these rows, it
+    # is asked first, or refusals would answer questions about rows whose terms are fixed.
+    tables = None if is_kept(ledger) else Coded(sample, known)
     store = open_store(ledger)
     try:
         auto = isinstance(method, str) and method == "auto"
@@ -98,6 +101,13 @@ def fit(
     finally:
         if store is not ledger:
             store.close()
+
+
+def is_kept(ledger: object) -> bool:
+    """Whether a ledger exists already, and may know the rows."""
+    if isinstance(ledger, str | os.PathLike):
+        return os.path.exists(os.fspath(ledger).removeprefix("sqlite:///"))
+    return ledger is not None
 
 
 def _domain(given: Any, sample: Any, train: Any) -> Domain:
@@ -111,4 +121,7 @@ def _domain(given: Any, sample: Any, train: Any) -> Domain:
         return Domain.read(given)
     if given is not None:
         raise ValueError(f"domain is a Domain, a mapping, a TOML file or 'rows', not a {type(given).__name__}")
-    return Domain.of_dtypes(sample) if train is None else Domain.of_train(train)
+    if train is None:
+        return Domain.of_dtypes(sample)
+    seen = sample.read_train(train)
+    return Domain.of_train(seen, columns=[name for name in sample.columns if name in seen.columns])

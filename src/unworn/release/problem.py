@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,8 @@ from unworn.universe.workload import Workload
 
 LEAST = 1e-6
 """The smallest epsilon: what is asked for less would be answered by noise that no whole number holds."""
+QUESTIONS = 2**24
+"""How many questions one table is asked at most."""
 SLIM = 1e-3
 """Which part of the allowed miss probability goes to the release's own noise; the rest is for the population."""
 
@@ -52,28 +55,31 @@ class Problem:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        for name, value, low, high in (
-            ("epsilon", self.epsilon, 0.0, 700.0),
-            ("confidence", self.confidence, 0.0, 1.0),
-        ):
-            if not (isinstance(value, int | float) and not isinstance(value, bool) and low < value < high):
-                raise ValueError(f"{name} must lie above {low:g} and below {high:g}, not {value!r}")
-        if isinstance(self.delta, bool) or not isinstance(self.delta, int | float) or not 0 <= self.delta < 1:
-            raise ValueError(f"delta must lie in [0, 1), not {self.delta!r}; 0 asks for pure differential privacy")
+        for name, within in (("epsilon", "(0, 700)"), ("confidence", "(0, 1)"), ("delta", "[0, 1)")):
+            value, most = getattr(self, name), 700.0 if name == "epsilon" else 1.0
+            known = isinstance(value, Real) and not isinstance(value, bool)
+            if not known or not 0.0 <= float(value) < most or (value == 0 and name != "delta"):
+                pure = "; 0 asks for pure differential privacy" if name == "delta" else ""
+                raise ValueError(f"{name} must lie in {within}, not {value!r}{pure}")
+            object.__setattr__(self, name, float(value))  # 1 and 1.0 are the same terms
         if self.epsilon < LEAST:
             raise ValueError(f"epsilon = {self.epsilon:g} would drown any table in noise: give at least {LEAST:g}")
         if self.rows < 1:
             raise Unaskable("there are no rows to release anything about")
         if not self.questions:
             raise Unaskable("the workload asks nothing: give it at least one question")
-        largest = max(max(math.prod(block.shape), block.size) for block in self.blocks)
-        if largest > CELLS:
-            raise Unaskable(
-                f"one table of the workload has {largest:,} cells or questions, and {CELLS:,} are the most that are "
-                "counted in one: ask fewer columns at a time, or wider bins",
-                cells=largest,
-                limit=CELLS,
-            )
+        for what, number, most in (
+            ("cells", max(math.prod(block.shape) for block in self.blocks), CELLS),
+            ("questions", max(block.size for block in self.blocks), QUESTIONS),
+        ):
+            if number > most:
+                raise Unaskable(
+                    f"one table of the workload has {number:,} {what}, and {most:,} are the most: ask fewer columns at "
+                    "a time, take wider bins, or thresholds instead of ranges",
+                    **{what: number, "limit": most},
+                )
+        if not any(block.l1 for block in self.blocks):
+            raise Unaskable("every answer to this workload is known without the rows: no question tells two rows apart")
 
     @cached_property
     def blocks(self) -> list[Block]:

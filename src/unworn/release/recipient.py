@@ -39,8 +39,18 @@ def _what(release: Release, rows: int | None) -> str:
         f"are. Each is a share: which part of the rows has a certain combination of values.{drawn} "
         "Random noise was added before anything left the data, so that nothing here depends much on any single row, "
         "and yet the shares are close.\n\n"
-        f"Columns: {columns}."
+        f"Columns: {columns}.{_unasked(release)}"
     )
+
+
+def _unasked(release: Release) -> str:
+    """Columns that no table has: nothing was learned of them."""
+    asked = {axis for block in release.problem.blocks for axis in block.axes}
+    left = [name for axis, name in enumerate(release.problem.domain.names) if axis not in asked]
+    if not left:
+        return ""
+    named = ", ".join(f"`{_safe(name)}`" for name in left)
+    return f" Nothing was asked about {named}: in the made-up rows all values of these are equally frequent."
 
 
 def _contents(files: Sequence[str], missing: str) -> str:
@@ -98,7 +108,8 @@ def _asking(release: Release) -> str:
         "columns of one of its tables comes with an interval too, even if you think of it after seeing the release.\n\n"
         "Do not rely on it for anything about more columns together, on the order of rows, on rare combinations (a "
         "share smaller than its error tells nothing), or on where inside a bin a number lies: synthetic rows have "
-        "numbers there that are spread evenly. Nothing is promised for models trained on the synthetic rows."
+        "numbers there that are spread evenly, and the edge itself where a bin has no end. Nothing is promised for "
+        "models trained on the synthetic rows."
     )
 
 

@@ -46,7 +46,7 @@ class Rounds:
         """The noise's scale in rows: a standard deviation, or that of Laplace's distribution."""
         if single:
             return self.unit
-        return self.unit * (block.l2 if self.noise == "gaussian" else block.l1)
+        return self.unit * max(1.0, block.l2 if self.noise == "gaussian" else block.l1)
 
     def sd(self, scale: float) -> float:
         """The noise's standard deviation in rows."""

@@ -9,7 +9,7 @@ two different releases of the same rows would reveal twice as much.
 from __future__ import annotations
 
 from unworn.errors import Conflict, Mismatch, ReadOnly
-from unworn.holdout.opening import Wanted, open_rows
+from unworn.holdout.opening import Wanted, knows, open_rows
 from unworn.ledger import Entry, Key, Store
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.uses import Uses
@@ -38,8 +38,6 @@ def sealed(
     tables: Coded | None = None,
 ) -> Release:
     """Seal the rows on these terms (or find them sealed so) and make the release; ``tables`` are the rows, coded."""
-    if tables is None:
-        tables = Coded(sample, problem.domain)  # refuses rows that the domain has no place for, before they are sealed
     terms = Released(
         method.to_json(),
         problem.workload.to_json(),
@@ -48,6 +46,8 @@ def sealed(
         problem.delta,
         any_method=auto,
     )
+    if tables is None and not knows(sample, store):
+        tables = Coded(sample, problem.domain)  # refuses rows that the domain has no place for, before they are sealed
     opened = open_rows(sample, store, Wanted(name, terms, problem.confidence, None, uses))
     key = opened.key
     if key is None:
@@ -58,7 +58,7 @@ def sealed(
     if isinstance(entered.mechanism, Released):
         method = method_from_json(entered.mechanism.method)
         method.check(problem)
-    if opened.rows is not sample:
+    if tables is None or opened.rows is not sample:
         tables = Coded(opened.rows, problem.domain)
     noise = Stream(key.derive("unworn/noise"), "release", first.hash)
     outcome = method.run(problem, tables, noise, progress)

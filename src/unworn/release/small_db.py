@@ -50,7 +50,7 @@ class SmallDB(Method):
     def check(self, problem: Problem) -> None:
         size = 1 if self.size is None else self.size
         if not fits(problem.cells, size):
-            tens = log_data_sets(problem.cells, size) / math.log(10)
+            tens = max(log_data_sets(problem.cells, size), math.log(problem.cells)) / math.log(10)
             raise Unaskable(
                 f"SmallDB lists every data set of {size:,} rows over the domain's {problem.cells:,} cells: about "
                 f"10^{tens:.1f}, where {LARGEST:,} are the most; no quicker way is known.\n"

@@ -91,11 +91,11 @@ class Marginal(Block):
 
     @property
     def l1(self) -> float:
-        return 2.0
+        return 2.0 if self.size > 1 else 0.0  # a row can only move where there are two cells
 
     @property
     def l2(self) -> float:
-        return math.sqrt(2.0)
+        return math.sqrt(self.l1)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,9 @@ def fitted_cells(
     logs, mean = np.log(at), at.copy()
     told = tables(at, many)
     told_mean = [table.copy() for table in told]
-    curvature, mass, lowest, done = float(np.sum(precisions)) / 64.0, 0.0, -math.inf, 0
+    # By Pinsker's inequality the sum of the precisions is always enough.
+    most = float(np.sum(precisions))
+    curvature, mass, lowest, done = most / 64.0, 0.0, -math.inf, 0
     misfits = [_misfit(told_mean, shares, precisions)]
     while done < steps and not _near(misfits, lowest, noise, enough):
         done += 1
@@ -82,6 +84,8 @@ def fitted_cells(
             new_told = tables(new, many)
             # The step is short enough if the misfit's curvature along it is below that of the entropy.
             if _misfit(new_told, told, precisions) <= curvature * _moved(new, new_logs, logs) * (1 + 1e-9) + 1e-15:
+                break
+            if curvature >= most:  # only rounding hides it: both sides are next to nothing
                 break
             curvature *= 2.0
         # By convexity no distribution is below the tangent at the point where the slope was taken.
