@@ -42,6 +42,8 @@ bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by s
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/weights.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/optimisation.py
+	$(BIN)/python benchmarks/scale.py
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

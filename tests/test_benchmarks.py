@@ -91,3 +91,9 @@ def test_release_meets_what_does_not_depend_on_the_machine() -> None:
         assert sum(part in row["what"] for row in judged) >= at_least
     assert not [row["what"] for row in judged if "second" in row["what"]]
     assert any("textbook MWEM" in row["what"] for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["weights.py", "scale.py", "optimisation.py"])
+def test_slow_scripts_have_their_form(script: str) -> None:
+    check_form(measured(script))

@@ -214,7 +214,7 @@ def test_runs_of_rows_do_not_matter(grouped: bool, monkeypatch: pytest.MonkeyPat
     expected = everything(sample, queries)
     for run in (1_999, 64, 7):
         monkeypatch.setattr(passes, "CHUNK", run)
-        monkeypatch.setattr(draws, "CELLS", 1_000)  # and groups so many that a batch takes several passes
+        monkeypatch.setattr(passes, "CELLS", 1_000)  # and groups so many that a batch takes several passes
         assert everything(sample, queries) == expected
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +14,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from unworn.sample import Sample, digests, rows_digest
+from unworn.sample import Sample, canonical, digests, fingerprint, rows_digest
+from unworn.sample.fingerprint import canonical_order
 
 KEY = b"k" * 32
 NUMBERS = st.one_of(st.none(), st.floats(allow_nan=False))
@@ -185,3 +190,132 @@ def test_another_key_costs_no_second_sort() -> None:
     other = digests(sample, b"other")
     assert all(sample.canonical[name] is kept[name] for name in kept)
     assert not set(other.columns.values()) & set(digests(sample, KEY).columns.values())
+
+
+def known(rows: int, order: Any = None) -> Sample:
+    """Every kind of column, by arithmetic alone, so that no generator can change them."""
+    place = np.arange(rows)
+    mixed = (place * 2_654_435_761) % 2**32
+    data = {
+        "few": mixed % 7,
+        "big": mixed.astype(np.int64) * 2**30 + place,
+        "float": np.where(mixed % 5 == 0, np.nan, mixed / 7.0),
+        "bool": mixed % 3 == 0,
+        "text": np.array(["aa", "bö", "", None], dtype=object)[mixed % 4],
+        "date": np.datetime64("2020-01-01", "us") + mixed,
+        "id": place,
+        "single": (mixed / 3.0).astype(np.float32),
+        "sorted": place // 1_000,
+    }
+    groups = mixed % (rows // 3)
+    if order is not None:
+        data, groups = {name: values[order] for name, values in data.items()}, groups[order]
+    return Sample.read(data, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told", "order"),
+    [
+        (
+            50,
+            "79de075bdc5b8b57e25a1c18f1f9c194015640115303196af00d2ff77951dd67",
+            "8b49a343358222b21f384f9ccfbe63f25bdeacceeb1494f174bc1a355f2d2d2a",
+        ),
+        (
+            70_001,
+            "0c6236617407bb7dd1b8ed7e7a0158b2f132e3b90d3528489da603ae7c008542",
+            "1eff9d067d45171f79fa4bec51df8d4d4dacff8aa8abb6e2ece5409eeef7ebda",
+        ),
+    ],
+)
+def test_rows_that_were_sealed_once_are_known_for_good(rows: int, told: str, order: str) -> None:
+    """Digests of a ledger that was written before must come out again: these were."""
+    sample, secret = known(rows), b"s" * 32
+    found = digests(sample, secret)
+    parts = [found.rows, found.grouping, found.order, found.columns, sorted(found.telling)]
+    text = json.dumps([*parts, rows_digest(sample, secret, ["few", "text"])])
+    assert hashlib.sha256(text.encode()).hexdigest() == told
+    assert hashlib.sha256(canonical_order(sample, secret).astype("<i8").tobytes()).hexdigest() == order
+
+
+# ---------------------------------------------------------------- more rows than are sorted
+
+
+@pytest.fixture
+def tall(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (fingerprint, canonical):
+        monkeypatch.setattr(module, "SORTED", 100)
+    monkeypatch.setattr("unworn.sample.tall._MANY", 500)
+    monkeypatch.setattr("unworn.sample.hashes.RUN", 777)
+
+
+@pytest.mark.usefixtures("tall")
+def test_many_rows_are_known_in_any_order_and_any_dtype() -> None:
+    rows = 5_000
+    here = digests(known(rows), KEY)
+    there = digests(known(rows, np.random.default_rng(1).permutation(rows)), KEY)
+    assert (there.rows, there.grouping) == (here.rows, here.grouping)
+    assert there.order != here.order
+    assert [pair[0] for pair in there.columns.values()] == [pair[0] for pair in here.columns.values()]
+    small = np.arange(rows) % 100
+    kinds = [digests(Sample.read({"x": small.astype(kind)}), KEY) for kind in (np.int8, np.int64, np.float32)]
+    assert len({told.rows for told in kinds}) == len({told.columns["x"] for told in kinds}) == 1
+
+
+@pytest.mark.usefixtures("tall")
+def test_many_rows_are_others_when_one_value_is() -> None:
+    rng = np.random.default_rng(2)
+    values, flags = rng.integers(0, 100, 3_000), rng.random(3_000) < 0.5
+    told = set()
+    for place in (None, 0, 1_500, 2_999):
+        changed = values.copy()
+        if place is not None:
+            changed[place] += 1
+        told.add(digests(Sample.read({"x": changed, "f": flags}), KEY).rows)
+    swapped = flags.copy()
+    first, second = int(np.flatnonzero(flags)[0]), int(np.flatnonzero(~flags)[0])
+    swapped[[first, second]] = swapped[[second, first]]
+    told.add(digests(Sample.read({"x": values, "f": swapped}), KEY).rows)
+    # Two swapped flags leave both columns as they were, and the rows not, unless the values beside them agree.
+    assert len(told) == 5 - int(values[first] == values[second])
+
+
+@pytest.mark.parametrize(
+    ("values", "distinctive"),
+    [
+        (np.arange(3_000), False),
+        (np.arange(3_000)[::-1] * 3 + 7, False),
+        (np.datetime64("2020-01-01", "us") + np.arange(3_000) * 86_400_000_000, False),
+        (np.arange(3_000) ** 2, True),
+        (np.append(np.arange(2_999), 0), True),
+        (np.random.default_rng(3).normal(size=3_000), True),
+        (np.repeat(np.arange(2), 1_500), False),
+        (np.random.default_rng(3).integers(0, 100, 3_000).astype(np.int8), True),
+    ],
+)
+def test_what_tells_many_rows_apart_is_what_tells_few(
+    values: Any, distinctive: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    column = Sample.read({"x": values}).columns["x"]
+    few = canonical.canonical_column(column)
+    request.getfixturevalue("tall")
+    many = canonical.canonical_column(column)
+    assert few.distinctive == many.distinctive == distinctive
+    assert (few.sequence, few.scattered) == (many.sequence, many.scattered)
+
+
+def test_fingerprints_hold_no_rows() -> None:
+    """Eight million rows of a byte: their hashes alone would be 128 MB."""
+    code = (
+        "import resource, numpy as np\n"
+        "from unworn.sample import canonical, fingerprint\n"
+        "canonical.SORTED = fingerprint.SORTED = 2**20\n"
+        "from unworn.sample import Sample, digests\n"
+        "sample = Sample.read({'x': np.tile(np.arange(100, dtype=np.int8), 80_000)})\n"
+        "digests(Sample.read({'x': np.arange(100)}), bytes(32))\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "digests(sample, bytes(32))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 50_000

@@ -80,6 +80,7 @@ class Certificate:
             "index": offer.index,
             "log_level": offer.log_level,
             "symbol": self.record.symbol,
+            **({} if self.record.draw is None else {"drawn_ahead": list(self.record.draw)}),
             **({} if offer.null is None else dict(zip(("side", "null", "level"), offer.null, strict=True))),
             **self.terms.mechanism.numbers(offer),
         }

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from unworn.cli.ask import ask
 from unworn.cli.audit import audit
 from unworn.cli.demo import demo
+from unworn.cli.import_ import import_
 from unworn.cli.ledger import ledger
 from unworn.cli.output import complain, exit_code, note
 from unworn.cli.plan import plan
@@ -101,6 +102,7 @@ def _unworn(
 
 app.command(short_help="Watch a holdout wear out, and one that does not.")(demo)
 app.command(short_help="Ask the rows in a file one question.", no_args_is_help=True)(ask)
+app.command("import", short_help="Rows too many for memory, as a file to map.", no_args_is_help=True)(import_)
 app.command(short_help="How many rows, how many asks, how wide?", no_args_is_help=True)(plan)
 app.command(short_help="What was asked, and what it cost.", no_args_is_help=True)(ledger)
 app.command(short_help="Private tables and synthetic rows to give away.", no_args_is_help=True)(synth)

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate
@@ -30,6 +31,10 @@ from unworn.mechanisms.transcript import Transcript
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
+
+if TYPE_CHECKING:
+    from unworn.sample import Sample
+    from unworn.sample.pool import Pool
 
 _TRIES = 10_000
 """How often another process may overtake one ask; each time somebody else got an answer."""
@@ -74,6 +79,7 @@ class Desk:
         self._clock: Callable[[], float] = getattr(store, "clock", time.time)  # the lab's store repeats itself
         self.max_width: float | None = None
         self.refused = 0
+        self.pool: Pool | None = None
         self._jobs: deque[_Job] = deque()
         self._line = Line(self._serve)
         self._server: int | None = None
@@ -259,6 +265,7 @@ class Desk:
         for position, ((ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             if written:  # what was offered stays; but a secret threshold may have ended with the answer before
                 state = mechanism.after(state, written[-1][1].event)
+            memo.offered(None if self.pool is None else self.pool.take(transcript.drew))
             reply = mechanism.answer(state, offer, ask.query, memo, noise)
             record = Record(
                 ask.query.to_json(),
@@ -274,6 +281,7 @@ class Desk:
                 ask.by,
                 ask.parent,
                 (position, len(offers)),
+                memo.draw,
             )
             previous = written[-1][0].hash if written else head
             index = len(transcript.entries) + position
@@ -290,6 +298,16 @@ class Desk:
                 "this process was forked from the one whose memory holds the ledger, so its asks would be lost.\n"
                 "  Use ledger='file.db', or send the holdout to workers by pickle (n_jobs=... does)."
             )
+
+    def gather(self, sample: Sample, samples: int, columns: Sequence[str] | None) -> int:
+        """Draw rows for the next asks; how many asks there are rows for."""
+        from unworn.sample.pool import Pool
+
+        mechanism = self.transcript.mechanism
+        with self._mine():
+            self.pool = Pool(sample, self._noise) if self.pool is None else self.pool
+            self.pool.gather(samples, getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False), columns)
+            return len(self.pool)
 
     def writable(self) -> Key:
         """The key, or a refusal that says what is missing."""

@@ -33,8 +33,8 @@ class Holdout(Looking):
     Parameters
     ----------
     data
-        pandas, polars or Arrow frame, dict of arrays, NumPy matrix (columns ``x0, x1, …``), DuckDB relation, or a path
-        to Parquet, CSV or Arrow.
+        pandas, polars or Arrow frame, dict of arrays, NumPy matrix (columns ``x0, x1, …``), or a path to Parquet, CSV
+        or Arrow. A DuckDB relation, and a text like ``"duckdb:people.parquet"``, stay in DuckDB (docs/engines-sql.md).
     y
         The target: an array, a series, or the name of a column of ``data``.
     groups
@@ -88,11 +88,15 @@ class Holdout(Looking):
     ) -> None:
         from unworn.holdout.opening import Wanted, open_rows  # here: half of what an import would load
         from unworn.sample import Sample
+        from unworn.sample.stored import Stored, is_stored
 
         asks = _check_numbers(asks, confidence, max_width)
         declared = _declared(uses, use)
         self._train = None if train is None else Sample.read_train(train, y)
-        sample = Sample.read(data, y, groups=groups, schema=schema, train=self._train)
+        kept = is_stored(data)
+        if kept and declared is not None:
+            raise Unaskable("rows kept in an engine have one use: read them into memory to part them among uses")
+        sample: Any = (Stored if kept else Sample).read(data, y, groups=groups, schema=schema, train=self._train)
         store = open_store(ledger)
         wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks, declared)
         try:
@@ -254,11 +258,26 @@ class Holdout(Looking):
         """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
         return fold_guess(estimator, X, y, metric, options)
 
+    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
+        """Draw rows for the next asks now, so that an ask has only to look at them; returns how many are ready.
+
+        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is dropped
+        with this object; asks past them draw their rows as usual. ``columns`` are those copied ahead, by default all.
+        """
+        if self.mechanism.reads != "draws":
+            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, and draws none ahead")
+        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
+            raise ValueError(f"samples is a whole number of at least 1, not {samples!r}")
+        self._desk.writable()
+        names = None if columns is None else list(columns)
+        return self._desk.gather(self._sample, int(samples), names)
+
     # ------------------------------------------------------------------ being closed and copied
 
     def close(self) -> None:
         """Let go of files and of workers' connections."""
         self._ticket.close()
+        self._sample.close()
         self._desk.store.close()
 
     def __copy__(self) -> Holdout:
@@ -289,6 +308,7 @@ class Holdout(Looking):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         if isinstance(query, Hypothesis) and not test:
             raise Unaskable("a hypothesis is not asked but tested: holdout.test(question, above=...)")
+        self._sample.check(query)
         facts = query.facts(self._sample.schema, self._sample.length)
         facts.check()
         if query.needs_features and not self._sample.has_features:

@@ -8,7 +8,7 @@ made with: an ask that was overtaken has another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from unworn.mechanisms import Offer
 from unworn.queries.query import Query
 from unworn.queries.rows import Floats, Raised, Rows, Words
+
+if TYPE_CHECKING:
+    from unworn.sample.pool import Gathered
 
 Part = tuple[int, int] | None
 
@@ -26,6 +29,8 @@ class Memo:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self.interrupted = False
+        self.ready: Gathered | None = None
+        self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
         self._whole: dict[str, float] = {}
         self._counts: dict[str, int] = {}
@@ -74,8 +79,16 @@ class Memo:
         return self._counts.get(query.fingerprint) if found is None else found[0]
 
     def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
-        """Never remembered: every draw is of fresh units."""
-        return self._rows.drawn(query, units, noise, replace)
+        """Never remembered: every draw is of fresh units, and those that were drawn ahead serve once."""
+        ready, self.ready = self.ready, None
+        if ready is None or (ready.units, ready.replace) != (units, replace):
+            return self._rows.drawn(query, units, noise, replace)
+        self.draw = ready.draw
+        return ready.count(query, noise)
+
+    def offered(self, ready: Gathered | None) -> None:
+        """Rows drawn ahead for the next answer; until it says so, it was not made from them."""
+        self.ready, self.draw = ready, None
 
     def statistic(self, query: Query) -> float:
         """Run once, however often the ask is tried."""

@@ -23,7 +23,7 @@ from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.sample import Sample
-from unworn.sample.fingerprint import digests, rows_digest
+from unworn.sample.stored_digests import digests, rows_digest
 
 
 @dataclass(frozen=True)

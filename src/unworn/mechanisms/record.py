@@ -16,7 +16,8 @@ from unworn.queries.query import Facts
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One ask, as it is entered. ``batch`` is (position, size); ``parent`` the index of a sharpened answer.
+    """One ask, as it is entered. ``batch`` is (position, size); ``parent`` the index of a sharpened answer; ``draw``
+    says which rows drawn ahead it was made from, by the name of their pool and a number: no two asks share them.
 
     Everything here was supplied by the asker, follows from public numbers, or is the released symbol: the value on
     the rows is not among it.
@@ -35,6 +36,7 @@ class Record:
     by: str | None = None
     parent: int | None = None
     batch: tuple[int, int] = (0, 1)
+    draw: tuple[str, int] | None = None
 
     @property
     def facts(self) -> Facts:
@@ -59,6 +61,7 @@ class Record:
             "by": self.by,
             "parent": self.parent,
             "batch": list(self.batch),
+            **({} if self.draw is None else {"draw": list(self.draw)}),
         }
 
     @classmethod
@@ -78,6 +81,7 @@ class Record:
                 by=body["by"],
                 parent=body["parent"],
                 batch=(int(body["batch"][0]), int(body["batch"][1])),
+                draw=None if body.get("draw") is None else (str(body["draw"][0]), int(body["draw"][1])),
             )
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise Tampered("an entry of the ledger does not have the form of an ask") from error

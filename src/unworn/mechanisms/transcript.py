@@ -128,6 +128,7 @@ class Transcript:
     _states: list[State] = field(init=False)
     _asked: dict[tuple[str, int | None], list[int]] = field(init=False, default_factory=dict)
     _families: dict[str, list[int]] = field(init=False, default_factory=dict)
+    _draws: set[tuple[str, int]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.terms = Terms.from_body(self.first.body)
@@ -160,6 +161,10 @@ class Transcript:
             self._made(entry)
             return
         record = record or Record.from_body(entry.body)
+        if record.draw is not None:
+            if record.draw in self._draws:
+                raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
+            self._draws.add(record.draw)
         self._states.append(self.mechanism.after(self.state, record.event))
         self.entries.append(entry)
         self.records.append(record)
@@ -188,6 +193,8 @@ class Transcript:
             if len(self.records) < len(self.entries):  # a release, which has no record
                 continue
             record = self.records.pop()
+            if record.draw is not None:
+                self._draws.discard(record.draw)
             self._asked[record.fingerprint, record.parent].pop()
             if record.family is not None:
                 self._families[record.family].pop()
@@ -214,6 +221,10 @@ class Transcript:
         """The index under which a question (or the sharpening of answer ``parent``) was last answered."""
         asked = self._asked.get((fingerprint, parent))
         return asked[-1] if asked else None
+
+    def drew(self, draw: tuple[str, int]) -> bool:
+        """Whether an answer was made from these rows, drawn ahead."""
+        return draw in self._draws
 
     def latest(self, family: str) -> Record | None:
         """The last answer to the same metric."""

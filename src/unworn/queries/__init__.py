@@ -64,8 +64,23 @@ _READERS: dict[str, Callable[[Any], Query]] = {
     "difference": difference_from_json,
     "callable": function_from_json,
     "statistic": statistic_from_json,
+    "gradient": lambda data: _argmin().gradient_from_json(data),
+    "risk": lambda data: _argmin().risk_from_json(data),
+    "moment": lambda data: _mixture().moment_from_json(data),
     "hypothesis": lambda data: hypothesis_from_json(data, parse),
 }
+
+
+def _argmin() -> Any:
+    from unworn.queries import argmin  # loaded by those who optimise
+
+    return argmin
+
+
+def _mixture() -> Any:
+    from unworn.queries import mixture
+
+    return mixture
 
 
 def parse(data: Any) -> Query:

@@ -35,6 +35,7 @@ from unworn.queries.expressions import (
     Not,
 )
 from unworn.queries.rows import Bools, Column, Frame
+from unworn.queries.whole import compared
 
 _COMPARE: dict[str, Callable[..., Any]] = {
     "eq": np.equal,
@@ -81,13 +82,14 @@ class _Run:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self.prepared: dict[str, Column] = {}
+        shared: dict[str, Column] | None = getattr(frame, "prepared", None)
+        self.prepared = {} if shared is None else shared  # a run of rows keeps them for all questions of a batch
 
     def value(self, expression: Expression) -> Column:
         match expression:
             case Col(name):
                 if name not in self.prepared:
-                    self.prepared[name] = _prepare(self.frame.column(name))
+                    self.prepared[name] = prepare(self.frame.column(name))
                 return self.prepared[name]
             case Literal():
                 return _constant(expression)
@@ -138,10 +140,16 @@ class _Run:
         return Column("number", result, _either(missing, _not_finite(result)))
 
     def _compare(self, op: str, left: Expression, right: Expression) -> Bools:
+        if isinstance(left, Col) and isinstance(right, Literal) and right.kind == "number":
+            raw = self.frame.column(left.name)
+            found = compared(op, raw.values, float(right.value)) if raw.kind == "number" else None  # type: ignore[arg-type]
+            if found is not None:
+                return _where_known(found, raw.missing)
         column = self.value(left)
         if column.kind == "text" and isinstance(right, Literal) and right.kind == "text":
             # On the vocabulary, then gathered by code: strings are compared once each, not once a row.
-            hits = _COMPARE[op](_vocabulary(column), right.value).astype(np.bool_)
+            # As an object, because NumPy's own text drops zero characters at the end.
+            hits = _COMPARE[op](_vocabulary(column), np.array(right.value, dtype=object)).astype(np.bool_)
             return _where_known(hits.take(column.values, mode="clip"), column.missing)
         other = _constant(right, column.kind) if isinstance(right, Literal) else self.value(right)
         if isinstance(left, Literal) and other.kind == "date":
@@ -153,7 +161,7 @@ class _Run:
         return _where_known(_COMPARE[op](column.values, other.values), missing)
 
 
-def _prepare(column: Column) -> Column:
+def prepare(column: Column) -> Column:
     """A column in the one form the rest relies on; without copies where it has that form already."""
     values = column.values
     if column.kind == "number":

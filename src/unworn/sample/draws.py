@@ -8,7 +8,7 @@ change what it is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +24,6 @@ from unworn.sample.frames import Picked
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
 
-CELLS = 2**25
-"""How many sums of groups are kept at once: a quarter of a gigabyte. A batch with more takes more than one pass."""
-
 
 def rounded(sample: Sample, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
     """How many units come out 1, for each question, in one pass over the rows."""
@@ -41,7 +38,7 @@ def rounded(sample: Sample, queries: Sequence[Query], noises: Sequence[Words]) -
 
         passes.evaluate(sample, queries, facts, take)
         return ones
-    several = max(1, CELLS // sample.size)
+    several = max(1, passes.CELLS // sample.size)
     told: list[int] = []
     for start in range(0, len(queries), several):
         block = slice(start, start + several)
@@ -63,10 +60,18 @@ def drawn(sample: Sample, query: Query, units: int, noise: Words, replace: bool)
     with np.errstate(all="ignore"):
         if sample.unit_of_row is not None:
             return _count(fact, _drawn_means(sample, query, chosen), noise)
-        return sum(
-            _ones(fact, query.values(Picked(sample, chosen[start : start + passes.CHUNK])), noise)
-            for start in range(0, units, passes.CHUNK)
-        )
+        runs = range(0, units, passes.CHUNK)
+        return _total(fact, query, (Picked(sample, chosen[start : start + passes.CHUNK]) for start in runs), noise)
+
+
+def ones(sample: Sample, query: Query, runs: Iterable[Picked], noise: Words) -> int:
+    """The same over rows that were drawn before."""
+    (fact,) = _without_code(sample, [query])
+    return _total(fact, query, runs, noise)
+
+
+def _total(fact: Facts, query: Query, runs: Iterable[Picked], noise: Words) -> int:
+    return sum(_ones(fact, query.values(run), noise) for run in runs)
 
 
 def _secret(noise: Words) -> Stream:

@@ -22,11 +22,12 @@ T = TypeVar("T")
 class _Some(ABC):
     """What every choice of rows has; how rows are picked is all that differs."""
 
-    __slots__ = ("_columns", "_memo", "_sample", "size")
+    __slots__ = ("_columns", "_memo", "_sample", "prepared", "size")
 
     def __init__(self, sample: Sample, size: int, memo: dict[Hashable, Any]) -> None:
         self._sample, self._memo, self.size = sample, memo, size
         self._columns: dict[str, Column] = {}
+        self.prepared: dict[str, Column] = {}  # for one question, and so for all that see these rows
 
     @abstractmethod
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -115,7 +116,10 @@ class Picked(_Some):
     def column(self, name: str) -> Column:
         found = self._columns.get(name)
         if found is None:
-            found = self._columns[name] = self._sample.columns[name].on(self).compact()
+            column = self._sample.columns[name]
+            if self._sample.watch is not None:
+                self._sample.watch.ahead(column.values, self._rows)
+            found = self._columns[name] = column.on(self).compact()
         return found
 
     @property

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from unworn.sample.sample import Sample
 
 CHUNK = 131_072
+CELLS = 2**25
+"""How many sums of groups are kept at once: a quarter of a gigabyte. A batch with more takes more than one pass."""
+
 Values = NDArray[Any]
 
 
@@ -72,9 +75,14 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
     """
     facts = checked(sample, queries)
     if sample.unit_of_row is not None:
-        units = _unit_means(sample, queries, facts, members)
-        totals = [[float(np.mean(values)), float(np.mean(np.abs(values)))] for values in units]
-        return [_statistic(fact, total, 1) for fact, total in zip(facts, totals, strict=True)]
+        told: list[Any] = []
+        several = max(1, CELLS // sample.size)
+        for start in range(0, len(queries), several):
+            block = slice(start, start + several)
+            units = _unit_means(sample, queries[block], facts[block], members)
+            totals = [[float(np.mean(values)), float(np.mean(np.abs(values)))] for values in units]
+            told += [_statistic(fact, total, 1) for fact, total in zip(facts[block], totals, strict=True)]
+        return told
     size = sample.rows if members is None else int(np.count_nonzero(members))
     sums = _sums(sample, queries, facts, members)
     return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
@@ -109,18 +117,41 @@ def differences(sample: Sample, queries: Sequence[Query], members: Bools | None)
 def _sums(
     sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
 ) -> list[tuple[float, float]]:
-    """The sum of each question's values and, where it is paired, of their sizes: runs of rows are added exactly."""
+    """The sum of each question's values and, where it is paired, of their sizes: runs of rows are added exactly.
+
+    What is kept of a question is a few numbers that do not overlap, however many runs there are.
+    """
     sums: list[tuple[list[float], list[float]]] = [([], []) for _ in queries]
 
     def take(place: int, rows: slice, values: Values) -> None:
         inside = values if members is None else values[members[rows]]
         total = np.count_nonzero(inside) if inside.dtype == np.bool_ else np.sum(inside)
-        sums[place][0].append(float(total))
+        _add(sums[place][0], float(total))
         if facts[place].kind == "paired":
-            sums[place][1].append(float(np.sum(np.abs(inside))))
+            _add(sums[place][1], float(np.sum(np.abs(inside))))
 
     evaluate(sample, queries, facts, take)
     return [(math.fsum(plain), math.fsum(absolute)) for plain, absolute in sums]
+
+
+def _add(parts: list[float], number: float) -> None:
+    """Add to a sum that is kept exactly, as floats that do not overlap (Shewchuk 1997).
+
+    >>> parts = []
+    >>> for number in (1e16, 1.0, -1e16):
+    ...     _add(parts, number)
+    >>> math.fsum(parts)
+    1.0
+    """
+    kept = 0
+    for part in parts:
+        large, small = (number, part) if abs(number) >= abs(part) else (part, number)
+        number = large + small
+        rest = small - (number - large)
+        if rest:
+            parts[kept] = rest
+            kept += 1
+    parts[kept:] = [number]
 
 
 def _unit_means(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,16 @@ from unworn.errors import Unaskable
 from unworn.queries.arrays import encode_text
 from unworn.queries.rows import Bools, Column
 from unworn.queries.schema import ColumnKind
+
+
+class Watch(Protocol):
+    """Rows that are not in memory: still the same? and bring these in, they are wanted next."""
+
+    def __call__(self) -> None:
+        """Raise where rows have changed since they were opened."""
+
+    def ahead(self, values: NDArray[Any], rows: NDArray[np.int64]) -> None:
+        """Make ready to pick these rows of a column."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +39,16 @@ class Read:
 
 @dataclass(frozen=True)
 class Table:
-    """What was read from one object: columns by name, names of columns without a kind, the object."""
+    """What was read from one object: columns by name, names of columns without a kind, the object.
+
+    ``watch`` raises where rows are not in memory and have changed since.
+    """
 
     columns: dict[str, Read]
     left_out: tuple[str, ...]
     native: Any
     rows: int
+    watch: Watch | None = None
 
 
 def read_table(data: Any) -> Table:
@@ -156,9 +170,8 @@ def _from_series(series: Any) -> Read | None:
     if dtype in (nw.Date, nw.Datetime):
         if dtype == nw.Datetime and dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        if owned:
-            return Read(_date(np.asarray(series.to_numpy(), dtype="datetime64[us]")), nullable=True)
-        return Read(_date(series.cast(nw.Datetime("us")).to_numpy()), nullable=True)
+        # By NumPy, which cuts nanoseconds off; casts of the frame libraries refuse some values, and that tells of rows.
+        return Read(_date(np.asarray(series.to_numpy(), dtype="datetime64[us]")), nullable=True)
     return None
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,12 +23,12 @@ from unworn.queries.statistic import Statistic
 from unworn.sample import draws, passes
 from unworn.sample.files import read_path
 from unworn.sample.parting import restricted, shuffled
-from unworn.sample.reading import Read, Table, read_column, read_table, series_name
+from unworn.sample.reading import Read, Table, Watch, read_column, read_table, series_name
 from unworn.sample.schemas import Declared, public_schema
 
 
 class Sample:
-    """Rows in memory, sealed: read once, never changed, never shown.
+    """Rows in memory, or in a file that is mapped into it, sealed: never changed, never shown.
 
     >>> sample = Sample.read({"age": np.array([30, 70])}, np.array([0, 1]))
     >>> sample
@@ -49,11 +50,13 @@ class Sample:
         path: Path | None = None,
         origin: NDArray[np.intp] | None = None,
         length: int | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.columns, self.schema, self.rows = columns, schema, rows
         self.origin = origin  # where this part's rows lie among all that were sealed; None for all of them
         self.length = rows if length is None else length  # how many those are: what arrays of predictions run over
         self.groups, self.left_out, self.path = groups, left_out, path
+        self.watch = watch  # raises where rows lie in a file that is no longer what it was
         self._features = features
         self._secret: bytes | None = None
         self.digests: dict[bytes, Any] = {}  # and what they keep under each holdout's secret
@@ -116,6 +119,7 @@ class Sample:
             features=_without(table.native, drop),
             left_out=table.left_out,
             path=path,
+            watch=table.watch,
         )
 
     @classmethod
@@ -209,6 +213,12 @@ class Sample:
             raise Unaskable("these rows have no labels")
         return small_labels(self.columns[self.schema.target])
 
+    def check(self, query: Query) -> None:
+        """Refuse what these rows cannot be asked: nothing, where they are in memory."""
+
+    def close(self) -> None:
+        """Rows in memory hold nothing that others wait for."""
+
     def seal(self, secret: bytes) -> None:
         """Fix the secret that decides which units lie in which part."""
         self._secret = bytes(secret)
@@ -240,42 +250,73 @@ class Sample:
         inside[self._order[place * share : (place + 1) * share]] = True
         return inside
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """While rows are read: they must be there before, and must be the same when all is read."""
+        if self.watch is not None:
+            self.watch()
+        yield
+        if self.watch is not None:
+            self.watch()
+
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
         """A count, a mean or a pair for each question, by its kind, in one pass over the rows."""
-        return passes.statistics(self, queries, self.members(part))
+        with self.reading():
+            return passes.statistics(self, queries, self.members(part))
 
     def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
         """For 0/1 questions: in how many rows the answer is yes."""
-        return passes.counts(self, queries, self.members(part))
+        with self.reading():
+            return passes.counts(self, queries, self.members(part))
 
     def means(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         """The mean of each question over units, in its own units."""
-        return passes.means(self, queries, self.members(part))
+        with self.reading():
+            return passes.means(self, queries, self.members(part))
 
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         """For paired questions: a row (mean difference, mean absolute difference) each."""
-        return passes.differences(self, queries, self.members(part))
+        with self.reading():
+            return passes.differences(self, queries, self.members(part))
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """How many units came out 1, each rounded at random with its question's own stream, in one pass."""
-        return draws.rounded(self, queries, noises)
+        with self.reading():
+            return draws.rounded(self, queries, noises)
 
     def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
         """The same over ``units`` fresh units drawn by the stream; no work that grows with the sample."""
-        return draws.drawn(self, query, units, noise, replace)
+        with self.reading():
+            return draws.drawn(self, query, units, noise, replace)
 
     def statistic(self, query: Query) -> float:
         """The value of a statistic of the whole sample."""
         if not isinstance(query, Statistic):
             raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
-        with np.errstate(all="ignore"):  # warnings would depend on rows
+        with self.reading(), np.errstate(all="ignore"):  # warnings would depend on rows
             return query.value({name: plain(column) for name, column in self.columns.items()})
 
 
 def _table_of(data: Any) -> Table:
     if data is None:
         return Table({}, (), None, 0)
-    return read_table(read_path(Path(data)) if isinstance(data, str | os.PathLike) else data)
+    if isinstance(data, str | os.PathLike):
+        return _mapped(Path(data)) or read_table(read_path(Path(data)))
+    return read_table(data)
+
+
+def _mapped(path: Path) -> Table | None:
+    """The rows of a file that can be mapped; None for any other."""
+    if path.suffix.lower() not in (".arrow", ".feather"):
+        return None
+    from unworn.engines.mapped import open_mapped
+
+    found = open_mapped(path)
+    if found is None:
+        return None
+    # Of an Arrow column nothing says that it cannot be missing, here as when it is read into memory.
+    columns = {name: Read(column, nullable=True) for name, column in found.columns.items()}
+    return Table(columns, found.left_out, found.table, found.rows, found.watch)
 
 
 def _with_target(table: Table, y: Any) -> tuple[dict[str, Read], str | None]:

@@ -1,0 +1,1 @@
+"""Where rows live when they outgrow memory."""

@@ -1,0 +1,189 @@
+"""Rows that stay in DuckDB: relations, Parquet, CSV and tables that do not fit memory.
+
+Questions become sums that DuckDB works out, many in one pass and in memory that does not grow with the rows. What else
+is needed of rows, fingerprints, draws and random rounding, goes through in batches.
+
+Rows must not change under a sealed holdout. Every statement counts the rows again; of files the size, date and identity
+are looked at before and after; and of a relation, whose rows the owner's connection may change at any time, every
+statement adds up hashes of the columns it reads, and the sums must be those noted at the opening.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.engines.arrow import column_of
+from unworn.engines.contract import BATCH, Batch
+from unworn.engines.duckdb_sources import Source, is_duckdb, open_source
+from unworn.engines.duckdb_types import bare, held_columns
+from unworn.engines.sql import statement
+from unworn.engines.writing import sqlglot_exp
+from unworn.errors import Mismatch, MissingExtra, Unaskable
+from unworn.queries.query import Query
+from unworn.queries.schema import ColumnKind
+
+T = TypeVar("T")
+AGGREGATES = 100
+"""How many sums one statement has."""
+
+__all__ = ["DuckDB", "is_duckdb"]
+
+
+class DuckDB:
+    """The rows of a relation, of files, or of a table: an :class:`~unworn.engines.contract.Engine`.
+
+    >>> import duckdb
+    >>> from unworn.queries import col, mean, share
+    >>> people = DuckDB(duckdb.sql("select range as age from range(100)"))
+    >>> [float(total) for total in people.sums([share(col("age") >= 65), mean(col("age").fill(0), range=(0, 10))])]
+    [35.0, 945.0]
+    """
+
+    name = "duckdb"
+
+    def __init__(self, data: Any) -> None:
+        self._source: Source = open_source(data)
+        self._lock = threading.RLock()
+        relation = self._source.relation
+        names = list(relation.columns)
+        if len({name.lower() for name in names}) < len(names):
+            raise Unaskable("DuckDB does not tell capital letters apart in names: columns need different names")
+        self._held, self.left_out = held_columns(names, relation.types)
+        self._watched = not self._source.files
+        self._stamp = self._attempt(self._source.stamp)
+        self._sums: dict[str, int] = {}
+        self.rows = int(self._fetch(relation, ["count(*)"])[0])
+        if self._watched:
+            noted = self._fetch(relation, [self._hashed(name) for name in self._held] or ["0"])
+            self._sums = dict(zip(self._held, noted, strict=False))
+
+    @property
+    def kinds(self) -> Mapping[str, ColumnKind]:
+        return {name: held.kind for name, held in self._held.items()}
+
+    def sums(self, queries: Sequence[Query]) -> list[Fraction]:
+        totals: list[Fraction] = []
+        for start in range(0, len(queries), AGGREGATES):
+            told = statement(queries[start : start + AGGREGATES], self._held, "duckdb")
+            found = self._checked(told.layers, told.sums, told.used)
+            totals += [int(each or 0) * unit for each, unit in zip(found, told.units, strict=True)]
+        return totals
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        seen = 0
+        for size, arrays in self._arrow(columns):
+            seen += size
+            yield Batch({name: column_of(arrays[name], self._held[name].kind) for name in columns}, size)
+        if seen != self.rows:
+            raise self._changed()
+
+    def draw(self, rows: NDArray[np.int64], columns: Sequence[str]) -> Batch:
+        import pyarrow as pa
+
+        seen, pieces = 0, {name: list[Any]() for name in columns}
+        for size, arrays in self._arrow(columns):
+            low, high = np.searchsorted(rows, [seen, seen + size])
+            if high > low:
+                places = pa.array(rows[low:high] - seen)
+                for name in columns:
+                    pieces[name].append(arrays[name].take(places))
+            seen += size
+        if seen != self.rows:
+            raise self._changed()
+        whole = {name: pa.concat_arrays(pieces[name]) for name in columns}
+        return Batch({name: column_of(whole[name], self._held[name].kind) for name in columns}, len(rows))
+
+    def distinct(self, columns: Sequence[str]) -> list[int]:
+        exp = sqlglot_exp()
+        counts = [exp.ApproxDistinct(this=exp.column(name, quoted=True)).sql(dialect="duckdb") for name in columns]
+        return [int(count) for count in self._checked((), counts, ())] if counts else []
+
+    def close(self) -> None:
+        """Close the connection, if it is this engine's own."""
+        self._source.close()
+
+    def _arrow(self, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows in Arrow arrays, in the order DuckDB keeps them in."""
+        chosen = [bare(name, self._held[name]).sql(dialect="duckdb") for name in columns] or ['TRUE AS "none"']
+        with self._lock, self._unchanged():
+            if self._watched:
+                self._checked((), (), columns)
+            reader = self._attempt(lambda: self._source.relation.project(", ".join(chosen)).to_arrow_reader(BATCH))
+            try:
+                while (batch := self._attempt(lambda: _next(reader))) is not None:
+                    yield batch.num_rows, dict(zip(columns, batch.columns, strict=False))
+            finally:
+                reader.close()
+
+    def _checked(self, layers: Sequence[Sequence[str]], sums: Sequence[str], used: Sequence[str]) -> tuple[Any, ...]:
+        """The sums over the rows, if they are still those that were opened."""
+        watched = [name for name in used if self._watched]
+        relation = self._source.relation
+        with self._lock, self._unchanged():
+            if watched:
+                first, *others = [list(layer) for layer in layers] or [["*"]]
+                hashes = [f'{self._hash(name)} AS "h{place}"' for place, name in enumerate(watched)]
+                layers = [[*first, *hashes], *others]
+            for layer in layers:
+                relation = self._attempt(partial(relation.project, ", ".join(layer)))
+            noted = [f'sum("h{place}")' for place in range(len(watched))]
+            count, *found = self._fetch(relation, ["count(*)", *noted, *sums])
+        if count != self.rows or found[: len(watched)] != [self._sums[name] for name in watched]:
+            raise self._changed()
+        return tuple(found[len(watched) :])
+
+    def _hash(self, name: str) -> str:
+        column: str = sqlglot_exp().column(name, quoted=True).sql(dialect="duckdb")
+        return f"hash({column})"
+
+    def _hashed(self, name: str) -> str:
+        return f"sum({self._hash(name)})"
+
+    def _fetch(self, relation: Any, sums: Sequence[str]) -> tuple[Any, ...]:
+        rows = self._attempt(lambda: relation.aggregate(", ".join(sums)).fetchall())
+        (found,) = rows
+        return tuple(found)
+
+    @contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """The files must be the same before rows are read and after."""
+        for look in range(2):
+            if self._attempt(self._source.stamp) != self._stamp:
+                raise self._changed()
+            if not look:
+                yield
+
+    def _attempt(self, run: Callable[[], T]) -> T:
+        """What DuckDB returns; a failure is told by its kind alone, because its message may quote a row."""
+        try:
+            return run()
+        except ImportError:
+            raise MissingExtra.of("sql", "bringing rows out of DuckDB") from None
+        except Exception as error:
+            name = type(error).__name__
+        raise Mismatch(
+            f"DuckDB could not read the rows ({name}): the table or file behind them may be gone, changed or in use.\n"
+            "  Nothing was charged. Bring it back as it was, and open the holdout again.",
+            failure=name,
+        )
+
+    def _changed(self) -> Mismatch:
+        return Mismatch(
+            f"the rows in DuckDB are no longer the {self.rows} rows that were opened, so nothing is read from them.\n"
+            "  Nothing was charged. Bring them back as they were, and open the holdout again."
+        )
+
+
+def _next(reader: Any) -> Any | None:
+    try:
+        return reader.read_next_batch()
+    except StopIteration:
+        return None

@@ -1,0 +1,163 @@
+"""Rows in a file, seen through memory: opening it reads nothing, and a draw touches the pages of its own rows only.
+
+``unworn import`` writes such files. A column of one is an array whose memory is the file's: the operating system brings
+in what is touched and drops what is not, so that memory stays the same whatever the number of rows. The words of text
+columns are the one thing that is held.
+
+A file that shrinks under a map ends the process that touches what is gone (SIGBUS), and no Python code can catch that.
+So a file's size and date are looked at before its rows are read, and again after; what remains is the moment between,
+and a process that dies then has entered nothing: an entry is durable before its answer leaves, and none was made.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.engines.mapped_layout import MARK, aligned, bits
+from unworn.errors import Mismatch, MissingExtra, Unaskable
+from unworn.queries.rows import Bools, Column
+from unworn.queries.schema import ColumnKind
+
+_HEAD = 2**24
+"""Within so many bytes a file says what it is, however many columns it names."""
+
+_PROBED = 64
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What a file of mapped rows holds. ``table`` is the same as an Arrow table, for models, and copies nothing."""
+
+    columns: dict[str, Column]
+    left_out: tuple[str, ...]
+    table: Any
+    rows: int
+    watch: Watch
+    """Says whether the file is still what it was, and brings pages in."""
+
+
+class Watch:
+    """Whether a file is still the one that was opened. Called before rows are read, and after."""
+
+    def __init__(self, path: Path, file: int, memory: mmap.mmap) -> None:
+        self.path, self.memory = path, memory
+        self._file = file
+        self._seen = self._look()
+
+    def __call__(self) -> None:
+        if self._look() != self._seen:
+            raise Mismatch(
+                f"{self.path} was cut or changed after its rows were opened, so nothing more is read from it.\n"
+                "  Nothing was charged. Bring the file back as it was, or import it again; then open it again.",
+                path=str(self.path),
+            )
+
+    def ahead(self, values: NDArray[Any], rows: NDArray[np.int64]) -> None:
+        """Ask for the pages of some rows all at once, if they are not in memory.
+
+        One after another, each page that is not there makes the process wait for the disk, and brings its neighbours
+        along, which nobody asked for. A few rows tell whether it is worth asking: that takes longer than a warm draw.
+        """
+        if len(rows) <= _PROBED or not hasattr(self.memory, "madvise"):
+            return
+        before = _waits()
+        values.take(rows[:_PROBED], mode="clip")
+        if _waits() - before < _PROBED // 8:
+            return
+        start = values.__array_interface__["data"][0] - np.frombuffer(self.memory, dtype=np.uint8).ctypes.data
+        places = start + rows[_PROBED:] * values.itemsize
+        for page in np.unique(places // mmap.PAGESIZE).tolist():
+            self.memory.madvise(mmap.MADV_WILLNEED, page * mmap.PAGESIZE, mmap.PAGESIZE)
+
+    def _look(self) -> tuple[int, int]:
+        found = os.fstat(self._file)  # of the file that is mapped, whatever has its name by now
+        return found.st_size, found.st_mtime_ns
+
+    def __del__(self) -> None:
+        os.close(self._file)
+
+
+def _waits() -> int:
+    """How often this process has waited for a page from the disk."""
+    try:
+        import resource
+    except ImportError:  # no such count on this system
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+
+
+def open_mapped(path: Path) -> Mapped | None:
+    """The rows of a file that ``unworn import`` wrote; None for any other, which is for others to read."""
+    if not path.is_file() or path.stat().st_size < len(MARK):
+        return None
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        memory = mmap.mmap(file, 0, access=mmap.ACCESS_READ)
+    except BaseException:
+        os.close(file)
+        raise
+    watch = Watch(path, file, memory)
+    if memory.find(MARK, 0, _HEAD) < 0:
+        return None
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra.of("sql", f"mapping {path.name}") from error
+    whole = pa.py_buffer(memory)
+    try:
+        reader = pa.ipc.open_file(pa.BufferReader(whole))
+        note = (reader.schema.metadata or {}).get(MARK)
+        batch = None if note is None else reader.get_batch(0)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(path, "is cut off or damaged") from error
+    if note is None or batch is None:
+        return None
+    told = json.loads(note)
+    if told.get("layout") != 1:
+        raise _damaged(path, f"has layout {told.get('layout')!r}, and this version of unworn knows layout 1")
+    columns = {name: _column(path, whole, batch.column(place)) for place, name in enumerate(batch.schema.names)}
+    return Mapped(columns, tuple(told["left_out"]), pa.Table.from_batches([batch]), batch.num_rows, watch)
+
+
+def _damaged(path: Path, how: str) -> Unaskable:
+    return Unaskable(f"{path} {how}: write it again with unworn import", path=str(path))
+
+
+def _column(path: Path, whole: Any, array: Any) -> Column:
+    import pyarrow as pa
+
+    rows, kind = len(array), array.type
+    validity, data = array.buffers()[:2]
+    missing: Bools | None = None
+    if array.null_count:
+        missing = _marks(path, whole, validity, rows)
+    if pa.types.is_boolean(kind):
+        return Column("bool", _marks(path, whole, data, rows), missing)
+    if pa.types.is_dictionary(kind):
+        words = np.empty(len(array.dictionary), dtype=object)
+        words[:] = array.dictionary.to_pylist()
+        return Column("text", _view(data, np.dtype("<i4"), rows), missing, words)
+    if pa.types.is_timestamp(kind):
+        return Column("date", _view(data, np.dtype("<M8[us]"), rows), missing)
+    number: ColumnKind = "number"
+    return Column(number, _view(data, np.dtype(kind.to_pandas_dtype()), rows), missing)
+
+
+def _view(data: Any, dtype: np.dtype[Any], rows: int) -> NDArray[Any]:
+    return np.frombuffer(data, dtype=dtype, count=rows)
+
+
+def _marks(path: Path, whole: Any, packed: Any, rows: int) -> Bools:
+    """The bytes behind these bits."""
+    start = packed.address - whole.address + aligned(bits(rows))
+    if start + rows > whole.size:
+        raise _damaged(path, "is damaged")
+    return np.frombuffer(whole, dtype=np.bool_, count=rows, offset=start)

@@ -1,0 +1,121 @@
+"""A batch of questions as one statement: a layer that prepares columns, layers of shared values, and the sums.
+
+A share is counted. A mean is the sum of values cut to its range, on a grid of 2^-62 of that range, as a whole number:
+such sums are exact, so the result is the same to the last bit whatever order, number of threads or company the engine
+adds in, where a sum of floats would move with all three. What a value loses on the grid is at most 2^-63 of the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from unworn.engines.writing import DialectName, Held, Writer, sqlglot_exp
+from unworn.errors import Unaskable
+from unworn.queries.hypothesis import Hypothesis
+from unworn.queries.means import Mean, Share
+from unworn.queries.query import Query
+
+_GRID = 62
+_STEEPEST = 1000  # the largest power of two that is written as one factor
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The texts of one pass: what is selected layer by layer, and what is added up over the last of them.
+
+    ``used`` are the columns it reads, by their own names; ``units`` is what one in the sum of each question stands for.
+    """
+
+    layers: tuple[tuple[str, ...], ...]
+    sums: tuple[str, ...]
+    used: tuple[str, ...]
+    units: tuple[Fraction, ...]
+
+    def text(self, table: str) -> str:
+        """The same in one piece, over a table written as the dialect writes it."""
+        source = table
+        for depth, layer in enumerate(self.layers):
+            source = f"(SELECT {', '.join(layer)} FROM {source}) AS l{depth}"
+        return f"SELECT {', '.join(self.sums)} FROM {source}"
+
+
+def plain_question(query: Query) -> Share | Mean:
+    """A question about columns alone, which an engine can be asked; any other is refused from its type.
+
+    >>> from unworn.queries import col, share
+    >>> plain_question(share(col("age") > 65))
+    share(age > 65)
+    """
+    inner = query.query if isinstance(query, Hypothesis) else query
+    if not isinstance(inner, Share | Mean):
+        raise Unaskable(
+            f"{query.label} needs the rows in memory, and these stay in their engine, which is asked about columns "
+            "only: ask share(...) or mean(...), as in share(col('predicted') == col('label')), or read the rows "
+            "(relation.to_arrow_table(), or a path without its engine's name)"
+        )
+    return inner
+
+
+def columns_of(query: Query) -> tuple[str, ...]:
+    """The names of the columns a question reads.
+
+    >>> from unworn.queries import col, share
+    >>> columns_of(share((col("age") > 65) & (col("plan") == "col")))
+    ('age', 'plan')
+    """
+    inner = plain_question(query)
+    found: dict[str, None] = {}
+    waiting: list[Any] = [(inner.where if isinstance(inner, Share) else inner.of).to_json()]
+    while waiting:
+        tag, *parts = waiting.pop()
+        if tag == "col":
+            found[parts[0]] = None
+        waiting += [part for part in reversed(parts) if isinstance(part, list)]
+    return tuple(found)
+
+
+def statement(queries: Sequence[Query], held: Mapping[str, Held], dialect: DialectName) -> Statement:
+    """One pass for these questions, which must have passed their schema.
+
+    >>> from sqlglot import exp
+    >>> from unworn.queries import col, share
+    >>> age = Held("number", exp.cast(exp.column("age", quoted=True), "double"), finite=False)
+    >>> print(statement([share(col("age") >= 65)], {"age": age}, "duckdb").text("people"))
+    SELECT COUNT_IF((ISFINITE("c0")) AND (("c0") >= (CAST('65.0' AS DOUBLE)))) FROM (SELECT CAST("age" AS DOUBLE) AS "c0" FROM people) AS l0
+    """  # noqa: E501
+    exp = sqlglot_exp()
+    writer = Writer(held, dialect)
+    sums, units = [], []
+    for query in queries:
+        node, unit = _sum(writer, plain_question(query), dialect)
+        sums.append(node.sql(dialect=dialect))
+        units.append(unit)
+    first = [exp.alias_(held[name].prepared.copy(), short, quoted=True) for name, short in writer.columns.items()]
+    first = first or [exp.alias_(exp.true(), "none", quoted=True)]  # a question about constants
+    layers = [_texts(first, dialect)]
+    layers += [("*", *_texts(layer, dialect)) for layer in writer.layers if layer]
+    return Statement(tuple(layers), tuple(sums), tuple(writer.columns), tuple(units))
+
+
+def _texts(nodes: Sequence[Any], dialect: DialectName) -> tuple[str, ...]:
+    return tuple(node.sql(dialect=dialect) for node in nodes)
+
+
+def _sum(writer: Writer, query: Share | Mean, dialect: DialectName) -> tuple[Any, Fraction]:
+    exp = sqlglot_exp()
+    if isinstance(query, Share):
+        return exp.CountIf(this=writer.truth(query.where).sql), Fraction(1)
+    value = writer.clipped(query.of, query.low, query.high).sql
+    power = _GRID - math.frexp(max(abs(query.low), abs(query.high)))[1]
+    for factor in (min(power, _STEEPEST), max(power - _STEEPEST, 0)):
+        if factor:  # a power of two: nothing is rounded but what falls below the smallest number there is
+            value = exp.Mul(this=exp.Paren(this=value), expression=writer.number(math.ldexp(1.0, factor)))
+    if dialect == "spark":  # whose casts cut off, and whose sums of integers overflow
+        whole = exp.cast(exp.cast(exp.func("rint", value), "bigint"), "decimal(38, 0)")
+    else:
+        whole = exp.cast(value, "bigint")
+    return exp.Sum(this=whole), Fraction(1, 2) ** power if power >= 0 else Fraction(2) ** -power

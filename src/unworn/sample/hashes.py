@@ -1,0 +1,119 @@
+"""Rows as keyed hashes, a run of them at a time: what fingerprints are made of, in memory that rows do not fill."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.noise import Stream
+from unworn.queries.arrays import number_words
+from unworn.queries.rows import Column
+
+if TYPE_CHECKING:
+    from unworn.sample.sample import Sample
+
+Words = NDArray[np.uint64]
+RUN = 2**15
+_SHIFT = np.uint64(32)
+_ONE, _TWO = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
+
+
+def runs(rows: int) -> Iterator[slice]:
+    """The rows, a run after another."""
+    return (slice(start, min(start + RUN, rows)) for start in range(0, rows, RUN))
+
+
+def hashes(sample: Sample, secret: bytes, columns: Iterable[Column]) -> Words:
+    """A 128-bit keyed hash for each row, in two lanes."""
+    lanes = np.empty((2, sample.rows), dtype=np.uint64)
+    for rows, part in hash_runs(sample, secret, columns):
+        lanes[:, rows] = part
+    return lanes
+
+
+def hash_runs(
+    sample: Sample, secret: bytes, columns: Iterable[Column], lanes: tuple[int, ...] = (0, 1)
+) -> Iterator[tuple[slice, Words]]:
+    """The same a run at a time, in both lanes or in one.
+
+    Each folds in one word after another by multiply, add and mix with secret odd multipliers. Mixing between the words
+    matters: a plain sum of products loses the sign bits of two floats.
+    """
+    stream = Stream(secret, "rows")
+    keyed = [(Fields(column), stream.words(12).reshape(2, 6) | np.uint64(1)) for column in columns]
+    for rows in runs(sample.rows):
+        part = np.zeros((len(lanes), rows.stop - rows.start), dtype=np.uint64)
+        for fields, keys in keyed:
+            for words, place in fields.of(rows):
+                for lane, key in zip(part, keys[list(lanes)], strict=True):
+                    _fold(lane, words, key[2 * place], key[2 * place + 1])
+        yield rows, part
+
+
+class Fields:
+    """The words of a column's rows: its value (two words for text), then whether it is missing."""
+
+    def __init__(self, column: Column) -> None:
+        self._column, self._table = column, None
+        if column.vocabulary is not None:
+            joined = b"".join(map(text_digest, column.vocabulary.tolist()))
+            self._table = np.frombuffer(joined, dtype="<u8").reshape(-1, 2).T.astype(np.uint64)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Which words there are."""
+        return (0, 2) if self._table is None else (0, 1, 2)
+
+    def of(self, rows: slice) -> Iterator[tuple[Words, int]]:
+        """All words of some rows, one field after another."""
+        return ((self.word(rows, place), place) for place in self.places)
+
+    def word(self, rows: slice, place: int) -> Words:
+        column = self._column[rows]
+        if place == 2:
+            # A column without missing values still has "not missing", or one with a few could not agree with it.
+            return (
+                np.zeros(len(column.values), np.uint64) if column.missing is None else column.missing.astype(np.uint64)
+            )
+        words = value_words(column) if self._table is None else self._table[place].take(column.values)
+        return words if column.missing is None else np.where(column.missing, np.uint64(0), words)
+
+
+def text_digest(text: str) -> bytes:
+    """Sixteen bytes for a word, however long."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def value_words(column: Column) -> Words:
+    """One word a value that is no text; equal for equal values."""
+    if column.kind == "date":
+        return np.ascontiguousarray(column.values).view(np.int64).astype(np.uint64)
+    if column.kind == "bool":
+        return column.values.astype(np.uint64)
+    return number_words(column.values)
+
+
+def mixed(words: Words) -> Words:
+    """Every bit of a word spread over all of another; nothing is lost."""
+    found = words ^ (words >> _SHIFT)
+    found *= _ONE
+    found ^= found >> _SHIFT
+    found *= _TWO
+    found ^= found >> _SHIFT
+    return found
+
+
+def _fold(lane: Words, words: Words, multiplier: np.uint64, offset: np.uint64) -> None:
+    """Fold words into the hashes, in place."""
+    lane += words
+    lane *= multiplier
+    lane += offset
+    lane ^= lane >> _SHIFT
+    lane *= _ONE
+    lane ^= lane >> _SHIFT
+    lane *= _TWO
+    lane ^= lane >> _SHIFT

@@ -1,0 +1,100 @@
+"""Rows drawn before the question comes: what is left to do when it does is to look at them.
+
+A draw must be fresh and secret, and must serve one answer only. One that is made with its question is all that by its
+key: the entry, the head before it and the question. One that is made ahead knows none of these, so it is keyed by a
+number of its own instead: which pool, drawn at random when the pool begins, and which draw of that pool. Whoever asks
+knows no row of it, so a question cannot depend on it; and its number is entered with the answer, where no number may
+stand twice. So neither a crash (a new pool has a new name, and what was gathered is gone), nor a fork, nor a copy of
+the whole process that goes on beside it, can put two answers to the same rows: the ledger takes only one of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from unworn.errors import Unaskable
+from unworn.noise import Stream
+from unworn.noise.draws import indices
+from unworn.queries.evaluate import prepare
+from unworn.queries.query import Query
+from unworn.queries.rows import Words
+from unworn.sample import draws, passes
+from unworn.sample.frames import Picked
+
+if TYPE_CHECKING:
+    from unworn.sample.sample import Sample
+
+Draw = tuple[str, int]
+"""The pool's name, and the number of the draw in it."""
+
+
+class Gathered:
+    """Fresh rows for one answer, their columns copied together."""
+
+    def __init__(self, sample: Sample, draw: Draw, key: bytes, units: int, replace: bool, names: Sequence[str]) -> None:
+        self.draw, self.units, self.replace = draw, units, replace
+        self._sample = sample
+        chosen = indices(Stream(key, "pool", *draw), sample.size, units, replace)
+        runs = range(0, units, passes.CHUNK)
+        self._runs = [Picked(sample, chosen[start : start + passes.CHUNK]) for start in runs]
+        with sample.reading(), np.errstate(all="ignore"):
+            for run in self._runs:
+                for name in names:
+                    run.prepared[name] = prepare(run.column(name))
+
+    def count(self, query: Query, noise: Words) -> int:
+        """How many of these rows come out 1."""
+        with self._sample.reading(), np.errstate(all="ignore"):
+            return draws.ones(self._sample, query, self._runs, noise)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("drawn rows cannot be pickled: rows do not travel")
+
+
+class Pool:
+    """Fresh rows for the next answers, each used once."""
+
+    def __init__(self, sample: Sample, key: bytes) -> None:
+        if not hasattr(sample, "reading"):
+            raise Unaskable("rows kept in an engine are drawn when they are asked: import them to draw them ahead")
+        if sample.unit_of_row is not None:
+            raise Unaskable("rows in groups are drawn when they are asked: a pool holds rows that stand for themselves")
+        self._sample, self._key = sample, key
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid, self._name, self._made = os.getpid(), os.urandom(16).hex(), 0
+        self._ready: deque[Gathered] = deque()
+
+    def __len__(self) -> int:
+        self._mine()
+        return len(self._ready)
+
+    def _mine(self) -> None:
+        if self._pid != os.getpid():
+            self._begin()  # what was gathered before the fork is the parent's to use
+
+    def gather(self, samples: int, units: int, replace: bool, names: Sequence[str] | None = None) -> None:
+        """Draw rows for so many more answers, and copy these columns of them (all, unless named)."""
+        self._mine()
+        wanted = list(self._sample.columns) if names is None else list(names)
+        for name in wanted:
+            self._sample.schema.of(name)
+        for _ in range(samples):
+            self._made += 1
+            draw = (self._name, self._made)
+            self._ready.append(Gathered(self._sample, draw, self._key, units, replace, wanted))
+
+    def take(self, used: Callable[[Draw], bool]) -> Gathered | None:
+        """The next rows that no answer has used; None when there are none."""
+        self._mine()
+        while self._ready:
+            found = self._ready.popleft()
+            if not used(found.draw):
+                return found
+        return None

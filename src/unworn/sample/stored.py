@@ -1,0 +1,203 @@
+"""Stored: rows that stay in an engine, behind the same few verbs as rows in memory.
+
+An engine is asked about columns: shares and means. Questions that bring arrays or code along are refused from their
+type, before anything is read. Whatever needs rows one by one, random rounding and draws, takes them a batch at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.engines.contract import BATCH, Batch, Engine
+from unworn.engines.duckdb_sources import is_duckdb
+from unworn.engines.sql import columns_of, plain_question
+from unworn.errors import Unaskable
+from unworn.noise import Stream
+from unworn.noise.draws import indices
+from unworn.queries.query import Facts, Query
+from unworn.queries.rows import Column, Floats, Words
+from unworn.queries.schema import Schema
+from unworn.sample import draws
+from unworn.sample.reading import Read
+from unworn.sample.schemas import Declared, public_schema
+
+if TYPE_CHECKING:
+    from unworn.sample.sample import Sample
+
+is_stored = is_duckdb
+
+
+class Stored:
+    """Rows in an engine, sealed: never changed while they are asked, never shown.
+
+    >>> import duckdb
+    >>> from unworn.queries import col, share
+    >>> rows = Stored.read(duckdb.sql("select range as age from range(100)"))
+    >>> rows
+    Stored(100 rows in duckdb; age: number)
+    >>> rows.counts([share(col("age") >= 65)]).tolist()
+    [35]
+    """
+
+    has_features = False
+    backend = "pyarrow"
+    path = None
+    groups = None
+    origin = None
+    unit_of_row = None
+
+    def __init__(self, engine: Engine, schema: Schema) -> None:
+        self.engine, self.schema = engine, schema
+        self.rows = self.size = self.length = engine.rows
+        self.columns: Mapping[str, Any] = dict.fromkeys(engine.kinds)  # names only: the values stay where they are
+        self.left_out = engine.left_out
+        self.digests: dict[bytes, Any] = {}
+        self.canonical: dict[str, Any] = {}
+
+    @classmethod
+    def read(
+        cls, data: Any, y: Any = None, *, groups: Any = None, schema: Declared | None = None, train: Any = None
+    ) -> Stored:
+        """Open rows in an engine: a DuckDB relation, or a text like ``duckdb:people.parquet``.
+
+        ``y`` names the column of labels. Every column may be missing, unless ``train`` (a sample) or ``schema=`` says
+        that it is not.
+        """
+        from unworn.engines.duckdb import DuckDB
+
+        if groups is not None:
+            raise Unaskable("rows in groups are read into memory: give a frame or a path, not rows kept in an engine")
+        if y is not None and not isinstance(y, str):
+            raise Unaskable("rows kept in an engine have their labels among them: give y= the name of a column")
+        engine = DuckDB(data)
+        if engine.rows == 0:
+            raise Unaskable("the data has no rows")
+        if not engine.kinds:
+            raise Unaskable("no column is a number, a truth value, a text or a date, so nothing can be asked")
+        if y is not None and y not in engine.kinds:
+            raise Unaskable(
+                f"there is no column {y!r} to be the target; the columns are: {', '.join(engine.kinds)[:200]}"
+            )
+        reads = {name: Read(Column(kind, np.zeros(0)), nullable=True) for name, kind in engine.kinds.items()}
+        known = None if train is None else dict(train.columns)
+        return cls(engine, public_schema(reads, y, False, known, schema))
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])
+        return f"Stored({self.rows} rows in {self.engine.name}; {kinds}{', …' if len(self.schema) > 12 else ''})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("stored rows cannot be pickled: rows do not travel; open them again")
+
+    def check(self, query: Query) -> None:
+        """Refuse what an engine cannot be asked."""
+        plain_question(query)
+
+    def close(self) -> None:
+        """Let go of the engine's files."""
+        self.engine.close()
+
+    def seal(self, secret: bytes) -> None:
+        """Nothing here depends on the secret: rows in an engine are not parted."""
+
+    def restricted(self, secret: bytes, span: slice) -> NoReturn:
+        raise self._whole()
+
+    def emptied(self) -> NoReturn:
+        raise self._whole()
+
+    def _whole(self) -> Unaskable:
+        return Unaskable(
+            "rows kept in an engine have one use, all of them together: read them into memory to part them"
+        )
+
+    def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
+        """A count or a mean for each question, by its kind; one pass over the rows for a hundred of them."""
+        if part is not None:
+            raise self._whole()
+        facts = self._facts(queries)
+        told: list[Any] = []
+        for fact, total in zip(facts, self.engine.sums(queries), strict=True):
+            mean = min(max(float(total / self.rows), fact.low), fact.high)
+            told.append(int(total) if fact.kind == "binary" else mean)
+        return told
+
+    def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
+        """For 0/1 questions: in how many rows the answer is yes."""
+        if any(fact.kind != "binary" for fact in self._facts(queries)):
+            raise Unaskable("only a 0/1 question can be counted; ask its mean")
+        return np.array(self.statistics(queries, part), dtype=np.int64)
+
+    def means(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
+        """The mean of each question, in its own units."""
+        told = zip(self.statistics(queries, part), self._facts(queries), strict=True)
+        return np.array([value / self.rows if fact.kind == "binary" else value for value, fact in told])
+
+    def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NoReturn:
+        raise Unaskable("paired questions compare predictions, which rows kept in an engine do not take")
+
+    def statistic(self, query: Query) -> NoReturn:
+        plain_question(query)
+        raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
+
+    def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
+        """Counts of 0/1 questions from the engine; for the others rows go by in batches, and coins are thrown here."""
+        facts = self._facts(queries)
+        if len(noises) != len(queries) or len({id(noise) for noise in noises}) < len(noises):
+            raise ValueError(f"{len(queries)} questions need as many streams, each its own, not {len(noises)}")
+        exact = [place for place, fact in enumerate(facts) if fact.kind == "binary"]
+        ones = [0] * len(queries)
+        for place, total in zip(exact, self.engine.sums([queries[place] for place in exact]), strict=True):
+            ones[place] = int(total)
+        others = [place for place, fact in enumerate(facts) if fact.kind != "binary"]
+        if others:
+            names = {name: None for place in others for name in columns_of(queries[place])}
+            with np.errstate(all="ignore"):
+                for batch in self.engine.batches(tuple(names)):
+                    for place in others:
+                        ones[place] += self._ones(queries[place], [batch], noises[place])
+        return ones
+
+    def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
+        """The same over fresh rows drawn by the stream, which the engine hands out in one pass."""
+        self._facts([query])
+        if units < 1 or (units > self.size and not replace):
+            raise ValueError(
+                f"cannot draw {units} of {self.size} units: draw from 1 to {self.size}, or with replace=True"
+            )
+        if not isinstance(noise, Stream):
+            raise TypeError(f"rows are drawn with a keyed Stream, not {type(noise).__name__}")
+        chosen = indices(noise, self.size, units, replace)
+        rows, places = np.unique(chosen, return_inverse=True)
+        batch = self.engine.draw(rows, columns_of(query))
+        with np.errstate(all="ignore"):
+            return self._ones(query, _runs(batch, places), noise)
+
+    def _ones(self, query: Query, runs: Any, noise: Words) -> int:
+        # Which rows there are in all plays no part in it, so that any frame will do.
+        return draws.ones(cast("Sample", self), query, runs, noise)
+
+    def _facts(self, queries: Sequence[Query]) -> list[Facts]:
+        for query in queries:
+            self.check(query)
+        return [query.facts(self.schema, self.length) for query in queries]
+
+
+def _runs(batch: Batch, places: NDArray[np.intp]) -> Iterator[Batch]:
+    """The rows of a batch in another order, one as often as it is named, a run at a time."""
+    for start in range(0, len(places), BATCH):
+        here = places[start : start + BATCH]
+        columns = {
+            name: Column(
+                column.kind,
+                column.values.take(here),
+                None if column.missing is None else column.missing.take(here),
+                column.vocabulary,
+            ).compact()
+            for name, column in batch.columns.items()
+        }
+        yield Batch(columns, len(here))
