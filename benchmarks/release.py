@@ -126,7 +126,7 @@ def peer_rows(found: dict[tuple[str, float], Measured], others: list[tuple[Measu
         for what in ("largest", "mean", "seconds", "wall"):
             name = f"{what} error" if what in ("largest", "mean") else what
             yield compared(
-                f"{mine.name}: {name}, against {who}; {seeds} seeds", mine.median(what, seeds), other.median(what)
+                f"{mine.name}: {name}, against {who}; tables: {seeds}", mine.median(what, seeds), other.median(what)
             )
         yield compared(f"{mine.name}: MB, against {who}", mine.megabytes, other.megabytes)
     for mine in (found["mwem", 0.0], found["auto", 0.0]):
