@@ -82,7 +82,8 @@ def test_the_excess_over_a_known_population_is_within_the_certificate(loss, over
     assert found.excess == pytest.approx(found.regret + found.error)
     assert found.risk[1] <= world.risk(loss, found.coefficients, 0.0) <= found.risk[2]
     assert np.allclose(over.project(np.array(found.coefficients)), found.coefficients, atol=1e-9)
-    assert (found.iterations, found.asks) == (30, holdout.meter.asked)
+    assert found.iterations == 30
+    assert holdout.meter.asked <= found.asks == 30 * loss.dimension + 1  # at a corner seen before the answer is free
     # And it is of some use: the start is not where it ends, and it ends lower.
     assert truth < world.risk(loss, over.start(loss.dimension), ridge)
 
