@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -195,3 +196,24 @@ def _check_uniform(counts: np.ndarray, expected: float) -> None:
 
     statistic = float(((counts - expected) ** 2 / expected).sum())
     assert statistic < chi2.isf(1e-7, counts.size - 1)
+
+
+def test_other_rows_have_other_noise_even_when_a_ledger_is_put_back(tmp_path: Path) -> None:
+    """Every row says yes, so a count is the noise: were it the same for other rows, differences would show them."""
+    rows, ledger, back = {"x": np.ones(50_000)}, tmp_path / "l.db", tmp_path / "back"
+    terms = {"mechanism": Subsampled(drawn=2_000), "asks": 5, "ledger": str(ledger)}
+    Holdout(rows, **terms)
+    back.mkdir()
+    for file in tmp_path.glob("l.db*"):
+        (shutil.copytree if file.is_dir() else shutil.copy)(file, back / file.name)
+    symbols = set()
+    for _ in range(8):  # all eight alike by chance: at scale 2 and more, below 1e-6
+        for file in back.iterdir():
+            if file.is_dir():
+                shutil.copytree(file, tmp_path / file.name, dirs_exist_ok=True)
+            else:
+                shutil.copy(file, tmp_path / file.name)
+        holdout = Holdout(rows, **terms)
+        holdout.gather(1)
+        symbols.add(str(holdout.ask(share(col("x") == 1)).certificate.record.symbol))
+    assert len(symbols) > 1

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 import unworn.sklearn
 from unworn import Holdout
+from unworn.lab.keys import SeededStore
 from unworn.mechanisms import Gaussian
 from unworn.optimize import Ball, gradient, logistic, minimise
 from unworn.sklearn import (
@@ -84,7 +85,8 @@ def test_the_certificate_says_where_the_noise_came_from():
 def test_a_holdout_that_exists():
     X, y = made(6, rows=20_000)
     columns = {"a": X[:, 0], "b": X[:, 1]}
-    holdout = Holdout(columns, np.where(y, "up", "down"), mechanism=Gaussian(), asks=100)
+    store = SeededStore(np.random.default_rng(0))
+    holdout = Holdout(columns, np.where(y, "up", "down"), mechanism=Gaussian(), asks=100, ledger=store)
     bounds = {"a": (-3.0, 3.0), "b": (-3.0, 3.0)}
     model = AskedLogisticRegression(iterations=20).learn(holdout, bounds, classes=("down", "up"))
     assert holdout.meter.asked == 61

@@ -372,8 +372,8 @@ class AskedGaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(-1.5, 0.4, 10_000), rng.normal(1.5, 0.4, 10_000)])[:, None]
     >>> model = AskedGaussianMixture(random_state=0).fit(X)
-    >>> [round(float(mean), 1) for mean in sorted(model.means_[:, 0])]
-    [-1.5, 1.5]
+    >>> bool(np.allclose(sorted(model.means_[:, 0]), [-1.5, 1.5], atol=0.5))
+    True
     """
 
     fitted_: FittedMixture

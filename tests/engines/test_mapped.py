@@ -277,3 +277,39 @@ def test_where_there_are_no_links_a_file_is_renamed(tmp_path: Path, monkeypatch:
     assert mapped(people(10), tmp_path).rows == 10
     write_mapped(tmp_path / "other.arrow", people(10).schema, 10, people(10).to_batches())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.arrow", "rows.arrow"]
+
+
+@pytest.mark.parametrize("cut", [None, 40_000])
+def test_a_copy_by_another_tool_is_read_like_any_arrow_file(tmp_path: Path, cut: int | None) -> None:
+    """Notes travel along when a file is read and written again, and places do not."""
+    rng = np.random.default_rng(0)
+    paid, age = rng.random(70_000) < 0.5, rng.integers(0, 90, 70_000).astype(np.int8)
+    paid_or_not = pa.array(paid, mask=rng.random(70_000) < 0.1)
+    table = pa.table({"paid": paid_or_not, "age": age, "plan": rng.choice(["a", "b"], 70_000)})
+    whole, copy = tmp_path / "whole.arrow", tmp_path / "copy.arrow"
+    write_mapped(whole, table.schema, table.num_rows, table.to_batches())
+    read = pa.ipc.open_file(whole).read_all()
+    kept = read if cut is None else read.slice(0, cut)
+    with pa.ipc.new_file(copy, kept.schema) as writer:
+        writer.write_table(kept, max_chunksize=30_000)
+    assert b"unworn" in (kept.schema.metadata or {})
+    assert open_mapped(whole) is not None
+    assert open_mapped(copy) is None
+    rows = kept.num_rows
+    sample = Sample.read(str(copy))
+    assert sample.size == rows
+    counted = sample.counts([share(col("paid")), share(col("age") > 40), share(col("plan") == "a")]).tolist()
+    expected = [kept["paid"].to_pylist().count(True), int((age[:rows] > 40).sum()), kept["plan"].to_pylist().count("a")]
+    assert counted == expected
+
+
+def test_a_note_that_lies_is_damage(tmp_path: Path) -> None:
+    table = pa.table({"age": np.arange(500)})
+    path = tmp_path / "rows.arrow"
+    write_mapped(path, table.schema, 500, table.to_batches())
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b'"layout": 1', b'"layout": 9'))
+    with pytest.raises(Unaskable, match="layout 9"):
+        open_mapped(path)
+    path.write_bytes(data.replace(b'"token": "', b'"tokem": "'))
+    assert open_mapped(path) is None

@@ -105,7 +105,9 @@ def test_text_labels_and_boolean_features():
 
 
 def test_noise_answers_it():
-    holdout = Holdout({"a": np.linspace(-1, 2, 2000)}, np.arange(2000) % 2, mechanism=Gaussian(), asks=4)
+    """At a confidence of 1 - 1e-7: a false alarm is rarer than one in a million."""
+    rows = {"a": np.linspace(-1, 2, 20_000)}
+    holdout = Holdout(rows, np.arange(20_000) % 2, mechanism=Gaussian(), asks=4, confidence=1 - 1e-7)
     (told,) = holdout.ask_many([Risk(logistic({"a": (-1, 2)}), (0.0, 0.0))])
     assert told.low <= np.log(2) <= told.high
 
@@ -173,3 +175,8 @@ def test_losses_are_checked_when_they_are_made():
     ):
         with pytest.raises(Unaskable):
             make()
+
+
+def test_bounds_too_narrow_to_halve_are_refused() -> None:
+    with pytest.raises(Unaskable):
+        logistic({"x": (0.0, 5e-324)})

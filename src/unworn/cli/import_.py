@@ -57,5 +57,7 @@ def import_(
         )
         return
     say(f"{out}: {source.rows:,} rows, {columns} columns, {size:,} bytes")
+    if (ledger := Path(f"{data}.ledger.db")).exists():
+        note(f"  The rows have a ledger already: go on with it, as in unworn ask {out} ... --ledger {ledger}")
     if left_out:
         note(f"  left out, since their types are no numbers, booleans, text or dates: {', '.join(left_out)}")

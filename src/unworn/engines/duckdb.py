@@ -62,7 +62,7 @@ class DuckDB:
         self._sums: dict[str, int] = {}
         self.rows = int(self._fetch(relation, ["count(*)"])[0])
         if self._watched:
-            noted = self._fetch(relation, [self._hashed(name) for name in self._held] or ["0"])
+            noted = self._fetch(relation, [self._hashed(name) for name in self._held] or ["count(*)"])
             self._sums = dict(zip(self._held, noted, strict=False))
 
     @property
@@ -130,11 +130,11 @@ class DuckDB:
         with self._lock, self._unchanged():
             if watched:
                 first, *others = [list(layer) for layer in layers] or [["*"]]
-                hashes = [f'{self._hash(name)} AS "h{place}"' for place, name in enumerate(watched)]
+                hashes = [f'{self._hash(name)} AS "unworn hash {place}"' for place, name in enumerate(watched)]
                 layers = [[*first, *hashes], *others]
             for layer in layers:
                 relation = self._attempt(partial(relation.project, ", ".join(layer)))
-            noted = [f'sum("h{place}")' for place in range(len(watched))]
+            noted = [f'sum("unworn hash {place}")' for place in range(len(watched))]
             count, *found = self._fetch(relation, ["count(*)", *noted, *sums])
         if count != self.rows or found[: len(watched)] != [self._sums[name] for name in watched]:
             raise self._changed()

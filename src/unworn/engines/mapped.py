@@ -73,6 +73,8 @@ class Watch:
         if _waits() - before < _PROBED // 8:
             return
         start = values.__array_interface__["data"][0] - np.frombuffer(self.memory, dtype=np.uint8).ctypes.data
+        if not 0 <= start < len(self.memory):  # not a column of the file
+            return
         places = start + rows[_PROBED:] * values.itemsize
         for page in np.unique(places // mmap.PAGESIZE).tolist():
             self.memory.madvise(mmap.MADV_WILLNEED, page * mmap.PAGESIZE, mmap.PAGESIZE)
@@ -115,16 +117,34 @@ def open_mapped(path: Path) -> Mapped | None:
     try:
         reader = pa.ipc.open_file(pa.BufferReader(whole))
         note = (reader.schema.metadata or {}).get(MARK)
-        batch = None if note is None else reader.get_batch(0)
+        alone = note is not None and reader.num_record_batches == 1
+        batch = reader.get_batch(0) if alone else None
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "is cut off or damaged") from error
     if note is None or batch is None:
         return None
-    told = json.loads(note)
-    if told.get("layout") != 1:
-        raise _damaged(path, f"has layout {told.get('layout')!r}, and this version of unworn knows layout 1")
-    columns = {name: _column(path, whole, batch.column(place)) for place, name in enumerate(batch.schema.names)}
-    return Mapped(columns, tuple(told["left_out"]), pa.Table.from_batches([batch]), batch.num_rows, watch)
+    try:
+        told = json.loads(note)
+        if not _ours(whole, batch, bytes.fromhex(str(told.get("token", "")))):
+            return None  # another tool has read such a file and written what it read: an Arrow file like any other
+        if told.get("layout") != 1:
+            raise _damaged(path, f"has layout {told.get('layout')!r}, and this version of unworn knows layout 1")
+        columns = {name: _column(path, whole, batch.column(place)) for place, name in enumerate(batch.schema.names)}
+        left_out = tuple(str(name) for name in told["left_out"])
+    except (AttributeError, LookupError, TypeError, ValueError, pa.ArrowException, SystemError, MemoryError) as error:
+        if isinstance(error, Unaskable):
+            raise
+        raise _damaged(path, "is damaged") from error
+    return Mapped(columns, left_out, pa.Table.from_batches([batch]), batch.num_rows, watch)
+
+
+def _ours(whole: Any, batch: Any, token: bytes) -> bool:
+    """Whether the file is the very one that was imported: its token stands right before the first column."""
+    if len(token) != 32 or not batch.num_columns or not batch.num_rows:
+        return False
+    data = batch.column(0).buffers()[1]
+    start = (0 if data is None else data.address - whole.address) - 64
+    return 0 < start < whole.size and bytes(whole.slice(start, 32)) == token
 
 
 def _damaged(path: Path, how: str) -> Unaskable:
@@ -142,6 +162,7 @@ def _column(path: Path, whole: Any, array: Any) -> Column:
     if pa.types.is_boolean(kind):
         return Column("bool", _marks(path, whole, data, rows), missing)
     if pa.types.is_dictionary(kind):
+        array.dictionary.validate(full=True)
         words = np.empty(len(array.dictionary), dtype=object)
         words[:] = array.dictionary.to_pylist()
         return Column("text", _view(data, np.dtype("<i4"), rows), missing, words)

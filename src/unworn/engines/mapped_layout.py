@@ -6,6 +6,10 @@ tell Arrow what lies where are made by Arrow itself for a batch of one row; then
 
 Two things in Arrow are packed eight to a byte, booleans and which values are missing. A draw of single rows wants them
 a byte each, so these follow their bits, at the next multiple of 64, where Arrow does not look.
+
+A note in the schema says that rows can be mapped. Notes travel along when another tool reads the file and writes it
+again, and places do not; so the note names a random token, and the token itself stands right before the first column,
+where no other tool would put it.
 """
 
 from __future__ import annotations

@@ -61,11 +61,13 @@ class _Writer:
         import pyarrow as pa
 
         self._file, self._columns, self._rows, self._written = file, columns, rows, 0
-        note = json.dumps({"layout": 1, "left_out": left_out})
+        self._token = secrets.token_bytes(32)
+        note = json.dumps({"layout": 1, "left_out": left_out, "token": self._token.hex()})
         fields = [pa.field(column.name, column.type) for column in columns]
         self._schema = pa.schema(fields, metadata={MARK: note.encode()})
         self._start = Skeleton(self._schema, {}).body
         self._body = 0
+        self._taken(len(self._token))  # right before the first column: see mapped_layout
         self._values = [self._room(column) for column in columns]
         self._masks: list[Room] = [NONE] * len(columns)
         self._missing = [0] * len(columns)
@@ -113,6 +115,7 @@ class _Writer:
         whole = Skeleton(self._schema, words(self._columns))
         rooms = [room for pair in zip(self._masks, self._values, strict=True) for room in pair]
         _put(self._file, 0, whole.head(self._rows, self._missing, rooms, self._body))
+        _put(self._file, self._start, self._token)
         _put(self._file, self._start + self._body, whole.tail(self._body))
 
     def _pack(self, room: Room, turned: bool) -> None:

@@ -265,7 +265,10 @@ class Desk:
         for position, ((ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             if written:  # what was offered stays; but a secret threshold may have ended with the answer before
                 state = mechanism.after(state, written[-1][1].event)
-            memo.offered(None if self.pool is None else self.pool.take(transcript.drew))
+            ready = None if self.pool is None else self.pool.take(transcript.drew)
+            memo.offered(ready)
+            if ready is not None:  # other rows, other noise: or a ledger put back would show two samples' difference
+                noise = noise.within("drawn", *ready.draw)
             reply = mechanism.answer(state, offer, ask.query, memo, noise)
             record = Record(
                 ask.query.to_json(),

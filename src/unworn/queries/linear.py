@@ -9,6 +9,7 @@ afterwards, and what is minimised is the risk of exactly this cut and scaled pro
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -286,7 +287,9 @@ def ends(bounds: object, what: str) -> tuple[float, float]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise Unaskable(f"{what} are two numbers (low, high), not {bounds!r:.60}")
     low, high = literals.number(bounds[0]), literals.number(bounds[1])
-    if not low < high or not math.isfinite(high - low) or max(abs(low), abs(high)) > 1e12 * (high - low):
+    length = high - low
+    narrow = not length / 2 >= sys.float_info.min  # half of it is what values are divided by
+    if narrow or not math.isfinite(length) or max(abs(low), abs(high)) > 1e12 * length:
         raise Unaskable(f"{what} are (low, high) with low well below high, not ({low:g}, {high:g})", low=low, high=high)
     return low, high
 
