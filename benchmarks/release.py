@@ -6,7 +6,7 @@ that whoever else uses the machine does not count; the first run of a process is
 
 Beside ours run MWEM as textbooks have it, and Private-PGM with its defaults on tables whose noise reveals as much:
 ``pip install mbi`` (under a minute), here or in an environment of its own that ``PEER`` names, as in
-``PEER=/tmp/peer/bin/python python benchmarks/release.py``. They run on fewer of the tables, and ours is then set beside
+``PEER=path/to/python python benchmarks/release.py``. They run on fewer of the tables, and ours is then set beside
 them on the same ones, its slower first run included.
 """
 
