@@ -127,21 +127,12 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the card; returns where."""
-        from pathlib import Path
-
-        target = Path(path)
-        target.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return target
+        return write_card(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
         """Read a card back, however it came here."""
-        try:
-            with open(path, encoding="utf-8") as card:
-                data = json.loads(card.read())
-        except (ValueError, RecursionError):
-            raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
-        return cls.from_json(data)
+        return cls.from_json(read_card(path))
 
     def verify(self, entries: Sequence[Entry] | None = None) -> None:
         """Check the card alone or, given the ledger's entries, the whole transcript up to it.
@@ -178,6 +169,24 @@ class Certificate:
             f"{escape(self.record.label)}<br>theorem: {escape(self.theorem)}<ul>{items}</ul>"
             f"<small>head <code>{self.head[:16]}…</code> · key <code>{self.terms.public[:16]}…</code></small></div>"
         )
+
+
+def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:
+    """Write what a card says, for people too; returns where."""
+    from pathlib import Path
+
+    target = Path(path)
+    target.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return target
+
+
+def read_card(path: str | os.PathLike[str]) -> Any:
+    """What a file says, if it can be a card."""
+    try:
+        with open(path, encoding="utf-8") as card:
+            return json.loads(card.read())
+    except (ValueError, RecursionError):
+        raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
 
 
 def replay(entries: Sequence[Entry]) -> Transcript:

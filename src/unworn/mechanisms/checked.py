@@ -118,6 +118,25 @@ class Checked(Threshold):
         return self.level(rows) / rows + price(self, rows, asks, math.log1p(-confidence)).width
 
 
+@dataclass(frozen=True)
+class PrivatelyChecked(Checked):
+    """The same, with noise that follows from what one threshold may reveal of one row."""
+
+    value_noise: ClassVar[float] = 4.0
+
+    epsilon: float | None = None
+
+    @property
+    def unit(self) -> float | None:
+        return None if self.epsilon is None else 1.0 / self.epsilon
+
+    def in_rows(self, rows: int) -> float:
+        return self.unit or 1.0
+
+    def of_unit(self, unit: float, rows: int) -> Self:
+        return replace(self, epsilon=1.0 / unit)
+
+
 def _guessed(offer: Offer) -> int:
     """The guess in whole rows: public, so rounding it costs nothing."""
     share = 0.0 if offer.guess is None else (offer.guess - offer.low) / (offer.high - offer.low)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from unworn.errors import Exhausted
 from unworn.mechanisms.base import Guess, Offer
-from unworn.mechanisms.checked import Checked
+from unworn.mechanisms.checked import PrivatelyChecked
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.threshold import check_positive, check_share
 from unworn.mechanisms.version_space import GRID, LARGEST, data_sets, fits, log_data_sets, most_wrong, nearness
@@ -28,7 +28,7 @@ _REASON = (
 
 
 @dataclass(frozen=True)
-class MedianOracle(Checked):
+class MedianOracle(PrivatelyChecked):
     """Guess the median of a question over all small data sets that agree with the answers so far; check it privately.
 
     A guess that passes is the answer, and teaches nothing. One that does not is answered with a noisy count, and every
@@ -61,9 +61,7 @@ class MedianOracle(Checked):
     """
 
     choices: ClassVar[tuple[str, ...]] = ("size", "threshold", "epsilon")
-    value_noise: ClassVar[float] = 4.0
 
-    epsilon: float | None = None
     size: int | None = None
     domain: Domain | Mapping[str, Iterable[Any]] = field(kw_only=True)
 
@@ -125,16 +123,6 @@ class MedianOracle(Checked):
     @property
     def tolerated(self) -> float | None:
         return nearness(self.points, self.size or 1)
-
-    @property
-    def unit(self) -> float | None:
-        return None if self.epsilon is None else 1.0 / self.epsilon
-
-    def in_rows(self, rows: int) -> float:
-        return self.unit or 1.0
-
-    def of_unit(self, unit: float, rows: int) -> Self:
-        return replace(self, epsilon=1.0 / unit)
 
     def chosen(self, rows: int, asks: int, beta: float) -> Self:
         if self.size is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from unworn.errors import Exhausted
 from unworn.mechanisms.base import Guess, Offer
-from unworn.mechanisms.checked import Checked
+from unworn.mechanisms.checked import PrivatelyChecked
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.threshold import check_positive, check_share
 from unworn.mechanisms.weighing import MOST_CELLS, Learned, most_updates, steps_of
@@ -28,7 +28,7 @@ _TRIED = 400
 
 
 @dataclass(frozen=True)
-class MultiplicativeWeights(Checked):
+class MultiplicativeWeights(PrivatelyChecked):
     """Answer from a synthetic distribution over the domain, checked privately; tilt it wherever it was wrong.
 
     A guess is the question's value under the distribution p. One that passes the secret threshold is the answer. One
@@ -68,10 +68,8 @@ class MultiplicativeWeights(Checked):
     """
 
     choices: ClassVar[tuple[str, ...]] = ("gap", "threshold", "epsilon")
-    value_noise: ClassVar[float] = 4.0
     agreed: ClassVar[str] = "synthetic"
 
-    epsilon: float | None = None
     gap: float | None = None
     domain: Domain | Mapping[str, Iterable[Any]] = field(kw_only=True)
 
@@ -144,16 +142,6 @@ class MultiplicativeWeights(Checked):
     @property
     def tolerated(self) -> float | None:
         return self.gap
-
-    @property
-    def unit(self) -> float | None:
-        return None if self.epsilon is None else 1.0 / self.epsilon
-
-    def in_rows(self, rows: int) -> float:
-        return self.unit or 1.0
-
-    def of_unit(self, unit: float, rows: int) -> Self:
-        return replace(self, epsilon=1.0 / unit)
 
     def chosen(self, rows: int, asks: int, beta: float) -> Self:
         if self.gap is not None:

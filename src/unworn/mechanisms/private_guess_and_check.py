@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
-from unworn.mechanisms.checked import Checked
+from unworn.mechanisms.checked import PrivatelyChecked
 from unworn.mechanisms.threshold import check_limit, check_positive, check_share
 
 
 @dataclass(frozen=True)
-class PrivateGuessAndCheck(Checked):
+class PrivateGuessAndCheck(PrivatelyChecked):
     """Compare the rows with a guess behind a secret threshold; answer with the guess, or else with a noisy count.
 
     Each threshold, with all the guesses it lets pass, is ε-private; the count that ends it is released with fresh
@@ -42,9 +42,7 @@ class PrivateGuessAndCheck(Checked):
     """
 
     choices: ClassVar[tuple[str, ...]] = ("threshold", "epsilon")
-    value_noise: ClassVar[float] = 4.0
 
-    epsilon: float | None = None
     tops: int = 10
     tolerance: float | None = None
 
@@ -61,13 +59,3 @@ class PrivateGuessAndCheck(Checked):
     @property
     def tolerated(self) -> float | None:
         return self.tolerance
-
-    @property
-    def unit(self) -> float | None:
-        return None if self.epsilon is None else 1.0 / self.epsilon
-
-    def in_rows(self, rows: int) -> float:
-        return self.unit or 1.0
-
-    def of_unit(self, unit: float, rows: int) -> Self:
-        return replace(self, epsilon=1.0 / unit)

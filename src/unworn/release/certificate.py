@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from unworn.certificate import FROM_SEED, IN_MEMORY, SECRET
+from unworn.certificate import FROM_SEED, IN_MEMORY, SECRET, read_card, write_card
 from unworn.errors import Tampered
 from unworn.ledger import Entry, Key, check_signature, verify
 from unworn.mechanisms.released import Released
@@ -115,20 +115,11 @@ class ReleaseCertificate:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as JSON; ``unworn verify`` checks the file."""
-        from pathlib import Path
-
-        target = Path(path)
-        target.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return target
+        return write_card(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ReleaseCertificate:
-        try:
-            with open(path, encoding="utf-8") as card:
-                data = json.loads(card.read())
-        except (ValueError, RecursionError):
-            raise Tampered(f"{os.fspath(path)} is not JSON, so it is no certificate") from None
-        return cls.from_json(data)
+        return cls.from_json(read_card(path))
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -10,6 +10,7 @@ import numpy as np
 
 from unworn.queries.rows import Floats
 from unworn.release.method import Progress
+from unworn.release.start import EXPLICIT
 from unworn.universe.blocks import Block
 from unworn.universe.factored import Factored
 from unworn.universe.fitting import fitted
@@ -17,8 +18,6 @@ from unworn.universe.model import Model
 from unworn.universe.replaying import Measurement, replay
 from unworn.universe.simplex_fit import PART, fitted_cells
 
-EXPLICIT = 2**24
-"""Above so many cells the distribution is kept in factors."""
 STEPS = 400
 _AT_ONCE = 25
 _GAIN = 0.05

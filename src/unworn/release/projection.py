@@ -19,8 +19,9 @@ from unworn.release.budgeting import check_noise, check_scales, revealed
 from unworn.release.least_squares import LeastSquares, varied
 from unworn.release.measured import Measured, noisy
 from unworn.release.method import Method, Outcome, Progress
-from unworn.release.nearest import EXPLICIT, nearest
+from unworn.release.nearest import nearest
 from unworn.release.problem import Problem, Tables
+from unworn.release.start import EXPLICIT
 from unworn.release.strategy import MOVED, Strategy, chosen, covered, maximal, solver
 from unworn.universe.blocks import Block, Marginal
 from unworn.universe.domain import CELLS
