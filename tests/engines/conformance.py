@@ -212,11 +212,11 @@ def agree(make: Make, table: pa.Table, asked: Sequence[Share | Mean]) -> None:
     assert dict(engine.kinds) == KINDS
     for query in asked:
         query.facts(SCHEMA, engine.rows)
-    batches = list(engine.batches(list(KINDS)))
+    rows = engine.draw(np.arange(engine.rows), list(KINDS))
     for query, total in zip(asked, engine.sums(asked), strict=True):
         with np.errstate(all="ignore"):
             values = query.values(frame)
-            brought = np.concatenate([query.values(batch) for batch in batches])
+            brought = query.values(rows)
         np.testing.assert_array_equal(brought, values, err_msg=repr(query))
         if isinstance(query, Share):
             assert total == np.count_nonzero(values), query

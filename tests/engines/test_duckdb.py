@@ -122,7 +122,7 @@ def test_rows_that_change_are_told_and_not_read(connection, change):
     connection.execute(change)
     for read in (
         lambda: rows.sums([share(col("x") > 3)]),
-        lambda: list(rows.batches(["x"])),
+        lambda: list(rows.map(["x"], lambda place, batch: batch.columns["x"].values)),
         lambda: rows.draw(np.arange(3), ["x"]),
     ):
         with pytest.raises(Mismatch, match="Nothing was charged"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol
@@ -33,6 +33,11 @@ class Batch:
         raise Unaskable("rows in an engine have no order of their own, so an array of predictions cannot fit them")
 
 
+Work = Callable[[int, Batch], NDArray[Any]]
+"""What is made of consecutive rows where they lie, given the place of the first of them. It must be possible to pickle
+it, and it may be done more than once."""
+
+
 class Engine(Protocol):
     """Rows that stay where they are. Whatever fails is told by the kind of failure alone, since an engine's own
     message may quote a row; and rows that have changed since they were opened are a
@@ -57,8 +62,15 @@ class Engine(Protocol):
     def sums(self, queries: Sequence[Query]) -> list[Fraction]:
         """For each question about columns the sum of its values over all rows, in one pass for many questions."""
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """All rows, some at a time, always in the same order while nothing changes."""
+    @property
+    def local(self) -> bool:
+        """Whether the rows are on this machine anyway: then a column may be brought into memory whole."""
+
+    def map(self, columns: Sequence[str], work: Work) -> Iterator[NDArray[Any]]:
+        """What ``work`` makes of every batch of rows, done where the rows lie: nothing else comes here.
+
+        Rows keep their places while nothing changes. Local ones come in their order, others in any.
+        """
 
     def draw(self, rows: NDArray[np.int64], columns: Sequence[str]) -> Batch:
         """The rows at these places, counted from 0 and sorted, in that order, in one pass."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.engines.arrow import column_of
-from unworn.engines.contract import BATCH, Batch
+from unworn.engines.contract import BATCH, Batch, Work
 from unworn.engines.duckdb_sources import Source, is_duckdb, open_source
 from unworn.engines.duckdb_types import bare, held_columns
 from unworn.engines.sql import statement
@@ -48,6 +48,7 @@ class DuckDB:
     """
 
     name = "duckdb"
+    local = True
 
     def __init__(self, data: Any) -> None:
         self._source: Source = open_source(data)
@@ -77,11 +78,11 @@ class DuckDB:
             totals += [int(each or 0) * unit for each, unit in zip(found, told.units, strict=True)]
         return totals
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def map(self, columns: Sequence[str], work: Work) -> Iterator[NDArray[Any]]:
         seen = 0
         for size, arrays in self._arrow(columns):
+            yield work(seen, Batch({name: column_of(arrays[name], self._held[name].kind) for name in columns}, size))
             seen += size
-            yield Batch({name: column_of(arrays[name], self._held[name].kind) for name in columns}, size)
         if seen != self.rows:
             raise self._changed()
 

@@ -23,7 +23,7 @@ from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.sample import Sample
-from unworn.sample.stored_digests import digests, rows_digest
+from unworn.sample.stored_digests import digests, known_as
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,8 @@ def _check_family(family: Family, sample: Sample, wanted: Wanted) -> None:
         _check_terms(sealed.terms, sample, wanted)
     if family.keyed is not None:
         terms, key = family.keyed
-        if digests(sample, rows_secret(key)).grouping != terms.grouping:
+        here = digests(sample, rows_secret(key))
+        if here.grouping != terms.grouping and (sample.groups is not None or terms.schema.grouped):
             raise Mismatch(f"these rows were sealed as {terms.name!r} in other groups: open them with those groups")
 
 
@@ -143,9 +144,9 @@ def _same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
     secret = rows_secret(key)
     known, here = set(terms.columns), set(sample.columns)
     told = digests(sample, secret)
-    if known == here and told.rows == terms.digest:
-        return True
-    if known < here and rows_digest(sample, secret, known) == terms.digest:
+    if known <= here and terms.rows == sample.rows and known_as(sample, secret, known, terms.digest):
+        if known == here:
+            return True
         raise _borrowed(terms, f"they are its rows with the column(s) {_list(here - known)} added")
     kept = veiled(terms.columns, key) if terms.veiled else terms.columns
     known_digests = {digest for pair in kept.values() for digest in pair}

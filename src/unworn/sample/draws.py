@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unworn.noise import Stream
 from unworn.noise.draws import coins, indices
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Floats, Words
+from unworn.queries.rows import Floats, Frame, Words
 from unworn.sample import passes
 from unworn.sample.frames import Picked
 
@@ -56,25 +56,26 @@ def drawn(sample: Sample, query: Query, units: int, noise: Words, replace: bool)
         raise ValueError(
             f"cannot draw {units} of {sample.size} units: draw from 1 to {sample.size}, or with replace=True"
         )
-    chosen = indices(_secret(noise), sample.size, units, replace)
+    chosen = indices(secret(noise), sample.size, units, replace)
     with np.errstate(all="ignore"):
         if sample.unit_of_row is not None:
             return _count(fact, _drawn_means(sample, query, chosen), noise)
         runs = range(0, units, passes.CHUNK)
-        return _total(fact, query, (Picked(sample, chosen[start : start + passes.CHUNK]) for start in runs), noise)
+        return total(fact, query, (Picked(sample, chosen[start : start + passes.CHUNK]) for start in runs), noise)
 
 
-def ones(sample: Sample, query: Query, runs: Iterable[Picked], noise: Words) -> int:
+def ones(sample: Sample, query: Query, runs: Iterable[Frame], noise: Words) -> int:
     """The same over rows that were drawn before."""
     (fact,) = _without_code(sample, [query])
-    return _total(fact, query, runs, noise)
+    return total(fact, query, runs, noise)
 
 
-def _total(fact: Facts, query: Query, runs: Iterable[Picked], noise: Words) -> int:
+def total(fact: Facts, query: Query, runs: Iterable[Frame], noise: Words) -> int:
+    """The same for a question that was checked before."""
     return sum(_ones(fact, query.values(run), noise) for run in runs)
 
 
-def _secret(noise: Words) -> Stream:
+def secret(noise: Words) -> Stream:
     """The same stream. Questions lie below noise and cannot name it; a generator that can be predicted is none."""
     if not isinstance(noise, Stream):
         raise TypeError(f"rows are drawn and rounded with a keyed Stream, not {type(noise).__name__}")
@@ -95,7 +96,7 @@ def _ones(fact: Facts, values: passes.Values, noise: Words) -> int:
         return int(np.count_nonzero(values))
     # Whatever is no number counts as the low end, as everywhere: `fmax` prefers the number.
     chances = np.minimum(np.fmax((values - fact.low) / (fact.high - fact.low), 0.0), 1.0)
-    return int(np.count_nonzero(coins(_secret(noise), chances)))
+    return int(np.count_nonzero(coins(secret(noise), chances)))
 
 
 def _count(fact: Facts, means: Floats, noise: Words) -> int:

@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unworn.queries.query import canonical
+from unworn.queries.rows import Column
+from unworn.queries.schema import ColumnKind
 from unworn.sample.canonical import Canonical, canonical_column
-from unworn.sample.hashes import hash_runs, hashes, runs
-from unworn.sample.tall import SORTED, tall_rows
+from unworn.sample.hashes import Words, hash_runs, hashes, runs
+from unworn.sample.tall import SORTED, Sums
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
+
+SUMMED = "sums:"
+"""What a digest of sums begins with, where rows that are few were not sorted."""
+
+
+class Kinded(Protocol):
+    """A column, or as much of it as its type."""
+
+    @property
+    def kind(self) -> ColumnKind: ...
 
 
 @dataclass(frozen=True)
@@ -81,14 +93,14 @@ def _order(sample: Sample, secret: bytes, names: list[str]) -> str:
     """The hashes of the rows as they come: first all of one lane, then all of the other."""
     keyed = hmac.new(secret, b"order\0", hashlib.sha256)
     for lane in (0, 1):
-        for _, (words,) in hash_runs(sample, secret, map(sample.columns.__getitem__, names), (lane,)):
+        for _, (words,) in hash_runs(sample.rows, secret, map(sample.columns.__getitem__, names), (lane,)):
             keyed.update(words.astype("<u8", copy=False).data)
     return keyed.hexdigest()
 
 
 def canonical_order(sample: Sample, secret: bytes) -> NDArray[np.intp]:
     """The sampled units in an order that does not depend on the one they came in; equal units are interchangeable."""
-    lanes = hashes(sample, secret, (sample.columns[name] for name in sorted(sample.columns)))
+    lanes = hashes(sample.rows, secret, (sample.columns[name] for name in sorted(sample.columns)))
     units = sample.unit_of_row
     if units is not None:
         sums = np.zeros((2, sample.size), dtype=np.uint64)
@@ -103,6 +115,35 @@ def rows_digest(sample: Sample, secret: bytes, names: Iterable[str]) -> str:
     return _rows(sample, secret, sorted(set(names)), grouped=False)
 
 
+def summed(names: list[str], columns: Sequence[Kinded], rows: int, secret: bytes, sums: Sums) -> str:
+    """A digest that says of itself that it is made of sums."""
+    keyed = hmac.new(secret, rows_header(names, columns, rows), hashlib.sha256)
+    keyed.update(sums.bytes())
+    return SUMMED + keyed.hexdigest()
+
+
+def row_sums(rows: int, secret: bytes, columns: Iterable[Column]) -> Sums:
+    """Sums over the hashes of rows, whatever their order."""
+    sums = Sums()
+    for _, (first, second) in hash_runs(rows, secret, columns):
+        sums.add(first, second)
+    return sums
+
+
+def rows_header(names: list[str], columns: Sequence[Kinded], rows: int, grouped: bool = False) -> bytes:
+    """What a digest of rows begins with."""
+    told = {"names": names, "kinds": [column.kind for column in columns], "rows": rows, "grouped": grouped}
+    return b"rows\0" + canonical(told).encode() + b"\0"
+
+
+def sorted_lanes(keyed: hmac.HMAC, lanes: Words) -> None:
+    """Take in the hashes of rows, sorted."""
+    order = np.lexsort((lanes[1], lanes[0]))
+    for lane in lanes:
+        for rows in runs(lanes.shape[1]):
+            keyed.update(lane.take(order[rows]).astype("<u8", copy=False).data)
+
+
 def _keyed(secret: bytes, message: bytes) -> str:
     return hmac.new(secret, message, hashlib.sha256).hexdigest()
 
@@ -110,24 +151,12 @@ def _keyed(secret: bytes, message: bytes) -> str:
 def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool) -> str:
     """HMAC over the 128-bit keyed hashes of the rows: sorted, or where there are too many, summed."""
     columns = [sample.columns[name] for name in names]
+    grouped = grouped and sample.groups is not None
     if grouped and sample.groups is not None:
         columns.append(sample.groups)
-    kinds = [column.kind for column in columns]
-    header = canonical(
-        {
-            "names": names,
-            "kinds": kinds,
-            "rows": sample.rows,
-            "grouped": grouped and sample.groups is not None,
-        }
-    )
-    keyed = hmac.new(secret, b"rows\0" + header.encode() + b"\0", hashlib.sha256)
+    keyed = hmac.new(secret, rows_header(names, columns, sample.rows, grouped), hashlib.sha256)
     if sample.rows > SORTED:
-        keyed.update(tall_rows(lanes for _, lanes in hash_runs(sample, secret, columns)))
-        return keyed.hexdigest()
-    lanes = hashes(sample, secret, columns)
-    order = np.lexsort((lanes[1], lanes[0]))
-    for lane in lanes:
-        for rows in runs(sample.rows):
-            keyed.update(lane.take(order[rows]).astype("<u8", copy=False).data)
+        keyed.update(row_sums(sample.rows, secret, columns).bytes())
+    else:
+        sorted_lanes(keyed, hashes(sample.rows, secret, columns))
     return keyed.hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,6 @@ from numpy.typing import NDArray
 from unworn.noise import Stream
 from unworn.queries.arrays import number_words
 from unworn.queries.rows import Column
-
-if TYPE_CHECKING:
-    from unworn.sample.sample import Sample
 
 Words = NDArray[np.uint64]
 RUN = 2**15
@@ -27,16 +23,16 @@ def runs(rows: int) -> Iterator[slice]:
     return (slice(start, min(start + RUN, rows)) for start in range(0, rows, RUN))
 
 
-def hashes(sample: Sample, secret: bytes, columns: Iterable[Column]) -> Words:
+def hashes(size: int, secret: bytes, columns: Iterable[Column]) -> Words:
     """A 128-bit keyed hash for each row, in two lanes."""
-    lanes = np.empty((2, sample.rows), dtype=np.uint64)
-    for rows, part in hash_runs(sample, secret, columns):
+    lanes = np.empty((2, size), dtype=np.uint64)
+    for rows, part in hash_runs(size, secret, columns):
         lanes[:, rows] = part
     return lanes
 
 
 def hash_runs(
-    sample: Sample, secret: bytes, columns: Iterable[Column], lanes: tuple[int, ...] = (0, 1)
+    size: int, secret: bytes, columns: Iterable[Column], lanes: tuple[int, ...] = (0, 1)
 ) -> Iterator[tuple[slice, Words]]:
     """The same a run at a time, in both lanes or in one.
 
@@ -45,7 +41,7 @@ def hash_runs(
     """
     stream = Stream(secret, "rows")
     keyed = [(Fields(column), stream.words(12).reshape(2, 6) | np.uint64(1)) for column in columns]
-    for rows in runs(sample.rows):
+    for rows in runs(size):
         part = np.zeros((len(lanes), rows.stop - rows.start), dtype=np.uint64)
         for fields, keys in keyed:
             for words, place in fields.of(rows):

@@ -7,7 +7,8 @@ type, before anything is read. Whatever needs rows one by one, random rounding a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,6 @@ from unworn.queries.schema import Schema
 from unworn.sample import draws
 from unworn.sample.reading import Read
 from unworn.sample.schemas import Declared, public_schema
-
-if TYPE_CHECKING:
-    from unworn.sample.sample import Sample
 
 is_stored = is_duckdb
 
@@ -145,7 +143,7 @@ class Stored:
         raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
-        """Counts of 0/1 questions from the engine; for the others rows go by in batches, and coins are thrown here."""
+        """Counts of 0/1 questions are sums; for the others coins are thrown where the rows lie."""
         facts = self._facts(queries)
         if len(noises) != len(queries) or len({id(noise) for noise in noises}) < len(noises):
             raise ValueError(f"{len(queries)} questions need as many streams, each its own, not {len(noises)}")
@@ -156,35 +154,41 @@ class Stored:
         others = [place for place, fact in enumerate(facts) if fact.kind != "binary"]
         if others:
             names = {name: None for place in others for name in columns_of(queries[place])}
-            with np.errstate(all="ignore"):
-                for batch in self.engine.batches(tuple(names)):
-                    for place in others:
-                        ones[place] += self._ones(queries[place], [batch], noises[place])
+            # Not the stream itself: it holds the key of the holdout, which is none of a worker's business.
+            keyed = [(facts[place], queries[place], _key(noises[place])) for place in others]
+            for told in self.engine.map(tuple(names), partial(_coins, keyed)):
+                for place, count in zip(others, told.tolist(), strict=True):
+                    ones[place] += count
         return ones
 
     def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
         """The same over fresh rows drawn by the stream, which the engine hands out in one pass."""
-        self._facts([query])
+        (fact,) = self._facts([query])
         if units < 1 or (units > self.size and not replace):
             raise ValueError(
                 f"cannot draw {units} of {self.size} units: draw from 1 to {self.size}, or with replace=True"
             )
-        if not isinstance(noise, Stream):
-            raise TypeError(f"rows are drawn with a keyed Stream, not {type(noise).__name__}")
-        chosen = indices(noise, self.size, units, replace)
+        chosen = indices(draws.secret(noise), self.size, units, replace)
         rows, places = np.unique(chosen, return_inverse=True)
         batch = self.engine.draw(rows, columns_of(query))
         with np.errstate(all="ignore"):
-            return self._ones(query, _runs(batch, places), noise)
-
-    def _ones(self, query: Query, runs: Any, noise: Words) -> int:
-        # Which rows there are in all plays no part in it, so that any frame will do.
-        return draws.ones(cast("Sample", self), query, runs, noise)
+            return draws.total(fact, query, _runs(batch, places), noise)
 
     def _facts(self, queries: Sequence[Query]) -> list[Facts]:
         for query in queries:
             self.check(query)
         return [query.facts(self.schema, self.length) for query in queries]
+
+
+def _key(noise: Words) -> bytes:
+    return draws.secret(noise).words(4).tobytes()
+
+
+def _coins(keyed: Sequence[tuple[Facts, Query, bytes]], first: int, batch: Batch) -> NDArray[np.int64]:
+    """For each question how many of these rows come out 1; the coin of a row is the same in whatever batch it comes."""
+    with np.errstate(all="ignore"):
+        told = [draws.total(fact, query, [batch], Stream(key, "coins").at(first)) for fact, query, key in keyed]
+    return np.array(told, dtype=np.int64)
 
 
 def _runs(batch: Batch, places: NDArray[np.intp]) -> Iterator[Batch]:

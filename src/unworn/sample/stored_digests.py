@@ -1,27 +1,27 @@
-"""Fingerprints of rows in an engine: the same as those of the same rows in memory, made a batch at a time.
+"""Fingerprints of rows in an engine, made where the rows lie: the same rows are known again, wherever they are opened.
 
-So rows that were sealed in memory are recognised in an engine, and the other way round. Rows go by once for each
-holdout of the ledger, and once for its columns. Past 2^25 rows columns are told by sums of hashes, and only the digest
-of whole rows is shared with memory: a column that was borrowed is then found among rows of the same engine.
+Rows of this machine get the digests they would have in memory. Rows of a cluster stay there: what comes is sums over
+keyed hashes of rows, and their digest says so, for whoever opens them in memory makes the same sums. Only where a
+ledger knows as many rows in the same columns by sorted hashes, do hashes (keyed, sixteen bytes a row) come too. Columns
+are told by sums past 2^25 rows and in a cluster: one that was borrowed is then found among rows of the same engine.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.queries.query import canonical
-from unworn.queries.rows import Column
+from unworn.engines.contract import Batch
 from unworn.sample import fingerprint
 from unworn.sample.canonical import Canonical, canonical_column
-from unworn.sample.fingerprint import Digests, keyed_columns
-from unworn.sample.hashes import Fields, Words, hash_runs, runs
+from unworn.sample.fingerprint import SUMMED, Digests, keyed_columns, row_sums, rows_header, sorted_lanes, summed
+from unworn.sample.hashes import Fields, Words, hashes
 from unworn.sample.stored import Stored
 from unworn.sample.tall import SORTED, Sums
 
@@ -38,99 +38,121 @@ def digests(rows: Sample | Stored, secret: bytes) -> Digests:
         return fingerprint.digests(rows, secret)
     if secret not in rows.digests:
         if not rows.canonical:
-            tall = rows.rows > SORTED
-            rows.canonical |= _tall_columns(rows) if tall else {name: _column(rows, name) for name in rows.columns}
+            whole = rows.engine.local and rows.rows <= SORTED
+            rows.canonical |= {name: _column(rows, name) for name in rows.columns} if whole else _tall_columns(rows)
         columns, telling = keyed_columns(rows.canonical, secret)
-        whole, order = _rows(rows, secret, sorted(rows.columns))
-        rows.digests[secret] = Digests(whole, whole, order, columns, telling)
-    told: Digests = rows.digests[secret]
-    return told
+        told, order = _rows(rows, secret, sorted(rows.columns))
+        rows.digests[secret] = Digests(told, told, order, columns, telling)
+    found: Digests = rows.digests[secret]
+    return found
 
 
-def rows_digest(rows: Sample | Stored, secret: bytes, names: Iterable[str]) -> str:
-    """The digest of the rows over some columns."""
-    if not isinstance(rows, Stored):
-        return fingerprint.rows_digest(rows, secret, names)
-    return _rows(rows, secret, sorted(set(names)))[0]
+def known_as(rows: Sample | Stored, secret: bytes, names: Iterable[str], digest: str) -> bool:
+    """Whether the rows, as far as these columns go, are those that a ledger knows by this digest."""
+    ordered, told = sorted(set(names)), digests(rows, secret).rows
+    if ordered == sorted(rows.columns) and told.startswith(SUMMED) == digest.startswith(SUMMED):
+        found = told
+    elif digest.startswith(SUMMED):
+        found = _summed(rows, secret, ordered) if isinstance(rows, Stored) else _summed_here(rows, secret, ordered)
+    elif not isinstance(rows, Stored):
+        found = fingerprint.rows_digest(rows, secret, ordered)
+    else:
+        found = _sorted(rows, secret, ordered)[0]
+    return hmac.compare_digest(found, digest)
+
+
+def _summed_here(rows: Sample, secret: bytes, names: list[str]) -> str:
+    columns = [rows.columns[name] for name in names]
+    return summed(names, columns, rows.rows, secret, row_sums(rows.rows, secret, columns))
 
 
 def _rows(rows: Stored, secret: bytes, names: list[str]) -> tuple[str, str]:
     """The digest of the rows in any order, and that of the order they come in."""
-    kinds = [rows.schema[name].kind for name in names]
-    header = canonical({"names": names, "kinds": kinds, "rows": rows.rows, "grouped": False})
-    keyed = hmac.new(secret, b"rows\0" + header.encode() + b"\0", hashlib.sha256)
-    ordered = hmac.new(secret, b"order\0", hashlib.sha256)
+    return _sorted(rows, secret, names) if rows.engine.local else (_summed(rows, secret, names), _disordered(secret))
+
+
+def _summed(rows: Stored, secret: bytes, names: list[str]) -> str:
+    return summed(names, _kinds(rows, names), rows.rows, secret, _all_sums(rows, secret, names))
+
+
+def _sorted(rows: Stored, secret: bytes, names: list[str]) -> tuple[str, str]:
+    """As in memory: by the sorted hashes of rows or, where there are too many, by sums."""
+    keyed = hmac.new(secret, rows_header(names, _kinds(rows, names), rows.rows), hashlib.sha256)
     if rows.rows > SORTED:
-        sums = Sums()
-        for first, second in _lanes(rows, secret, names):
-            sums.add(first, second)
-        keyed.update(sums.bytes())
-        ordered.update(b"none")  # no array of predictions is taken here, so the order does not matter
-        return keyed.hexdigest(), ordered.hexdigest()
-    lanes = np.concatenate(list(_lanes(rows, secret, names)), axis=1)
-    order = np.lexsort((lanes[1], lanes[0]))
+        keyed.update(_all_sums(rows, secret, names).bytes())
+        return keyed.hexdigest(), _disordered(secret)
+    lanes = np.concatenate(list(rows.engine.map(names, partial(_hashed, secret, names))), axis=1)
+    sorted_lanes(keyed, lanes)
+    ordered = hmac.new(secret, b"order\0", hashlib.sha256)
     for lane in lanes:
         ordered.update(lane.astype("<u8", copy=False).data)
-        for run in runs(rows.rows):
-            keyed.update(lane.take(order[run]).astype("<u8", copy=False).data)
     return keyed.hexdigest(), ordered.hexdigest()
 
 
-def _lanes(rows: Stored, secret: bytes, names: list[str]) -> Iterator[Words]:
-    for batch in rows.engine.batches(names):
-        part = cast("Sample", SimpleNamespace(rows=batch.size))
-        for _, lanes in hash_runs(part, secret, [batch.columns[name] for name in names]):
-            yield lanes
+def _disordered(secret: bytes) -> str:
+    """No array of predictions is taken by these rows, so their order does not matter."""
+    return hmac.new(secret, b"order\0none", hashlib.sha256).hexdigest()
+
+
+def _all_sums(rows: Stored, secret: bytes, names: list[str]) -> Sums:
+    sums = Sums()
+    for totals in rows.engine.map(names, partial(_row_sums, secret, names)):
+        sums.take(totals)
+    return sums
+
+
+def _kinds(rows: Stored, names: list[str]) -> list[Any]:
+    return [rows.schema[name] for name in names]
+
+
+def _hashed(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:
+    return hashes(batch.size, secret, [batch.columns[name] for name in names])
+
+
+def _row_sums(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:
+    return row_sums(batch.size, secret, [batch.columns[name] for name in names]).totals
 
 
 def _column(rows: Stored, name: str) -> Canonical:
     """A column brought into memory whole, told as it is there, and let go."""
-    parts = [batch.columns[name] for batch in rows.engine.batches([name])]
-    values: list[NDArray[Any]] = []
-    words: dict[str, int] = {}
-    for part in parts:
-        codes = part.values
-        if part.vocabulary is not None:
-            codes = np.array([words.setdefault(word, len(words)) for word in part.vocabulary], dtype=np.int32)[codes]
-        values.append(codes)
-    missing = None
-    if any(part.missing is not None for part in parts):
-        missing = np.concatenate([np.zeros(len(p.values), bool) if p.missing is None else p.missing for p in parts])
-    vocabulary = None
-    if parts[0].vocabulary is not None:
-        vocabulary = np.empty(len(words), dtype=object)
-        vocabulary[:] = list(words)
-    whole = np.concatenate(values)
-    if missing is not None:
-        whole = np.where(missing, np.zeros(1, dtype=whole.dtype), whole)
-    return canonical_column(Column(parts[0].kind, whole, missing, vocabulary))
+    return canonical_column(rows.engine.draw(np.arange(rows.rows), [name]).columns[name])
 
 
 def _tall_columns(rows: Stored) -> dict[str, Canonical]:
     """All columns in one pass, each by sums over the words of its values."""
     names = list(rows.columns)
-    sums = {name: Sums() for name in names}
-    absent = dict.fromkeys(names, 0)
-    ends: dict[str, tuple[float, float]] = dict.fromkeys(names, (np.inf, -np.inf))
-    for batch in rows.engine.batches(names):
-        every = slice(0, batch.size)
-        for name in names:
-            column = batch.columns[name]
-            present = slice(None) if column.missing is None else ~column.missing
-            fields = Fields(column)
-            absent[name] += 0 if column.missing is None else int(np.count_nonzero(column.missing))
-            sums[name].add(*(fields.word(every, place)[present] for place in fields.places[:-1]))
-            values = column.values[present]
-            if column.vocabulary is None and values.size:
-                low, high = float(values.astype(np.float64).min()), float(values.astype(np.float64).max())
-                ends[name] = min(low, ends[name][0]), max(high, ends[name][1])
+    sums, absent = {name: Sums() for name in names}, dict.fromkeys(names, 0)
+    ends = dict.fromkeys(names, (np.inf, -np.inf))
+    for told in rows.engine.map(names, partial(_column_sums, names)):
+        for name, words in zip(names, told, strict=True):
+            sums[name].take(words[:4])
+            absent[name] += int(words[4])
+            low, high = words[5:].view(np.float64)
+            ends[name] = min(float(low), ends[name][0]), max(float(high), ends[name][1])
     different = dict(zip(names, rows.engine.distinct(names), strict=True))
-    told: dict[str, Canonical] = {}
+    found: dict[str, Canonical] = {}
     for name in names:
         digest = hashlib.sha256(absent[name].to_bytes(8, "little"))
         digest.update(sums[name].bytes())
         low, high = ends[name]
         numbered = high - low == rows.rows - 1  # as row numbers are
         tells = different[name] >= _TELLING and not numbered
-        told[name] = Canonical(rows.schema[name].kind, digest.digest(), tells, b"", False)
+        found[name] = Canonical(rows.schema[name].kind, digest.digest(), tells, b"", False)
+    return found
+
+
+def _column_sums(names: list[str], place: int, batch: Batch) -> NDArray[np.uint64]:
+    """For each column four sums of its values' words, how many are missing, and the bits of the least and the most."""
+    told = np.zeros((len(names), 7), dtype=np.uint64)
+    told[:, 5:] = np.array([np.inf, -np.inf]).view(np.uint64)
+    for words, name in zip(told, names, strict=True):
+        column = batch.columns[name]
+        present = slice(None) if column.missing is None else ~column.missing
+        fields, sums = Fields(column), Sums()
+        sums.add(*(fields.word(slice(0, batch.size), place)[present] for place in fields.places[:-1]))
+        words[:4], words[4] = sums.totals, 0 if column.missing is None else np.count_nonzero(column.missing)
+        values = column.values[present]
+        if column.vocabulary is None and values.size:
+            numbers = values.astype(np.float64)
+            words[5:] = np.array([numbers.min(), numbers.max()]).view(np.uint64)
     return told

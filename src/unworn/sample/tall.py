@@ -7,7 +7,6 @@ were, so that a ledger that was sealed before still knows its rows; the number o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ class Sums:
     """Four sums over rows of one or two words each."""
 
     def __init__(self) -> None:
-        self._totals = np.zeros(len(_SALTS), dtype=np.uint64)
+        self.totals = np.zeros(len(_SALTS), dtype=np.uint64)
 
     def add(self, first: Words, second: Words | None = None, *, times: NDArray[np.int64] | None = None) -> None:
         """Take in some rows, each as often as ``times`` says."""
@@ -39,10 +38,14 @@ class Sums:
             parts = [first, second, mixed(first + second * _SALTS[1]), mixed(first * _SALTS[2] + second)]
         for place, words in enumerate(parts):
             counted = words if times is None else words * times.astype(np.uint64)
-            self._totals[place : place + 1] += counted.sum(dtype=np.uint64)
+            self.totals[place : place + 1] += counted.sum(dtype=np.uint64)
+
+    def take(self, totals: Words) -> None:
+        """Take in what was summed elsewhere."""
+        self.totals += totals
 
     def bytes(self) -> bytes:
-        return b"sums\0" + self._totals.astype("<u8").tobytes()
+        return b"sums\0" + self.totals.astype("<u8").tobytes()
 
 
 def tall_values(column: Column, digest: Any) -> tuple[NDArray[np.int64], bool]:
@@ -117,11 +120,3 @@ def _regular(column: Column) -> bool:
 
 def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
     return (float(values.min()), float(values.max())) if values.size else (np.inf, -np.inf)
-
-
-def tall_rows(lanes: Iterable[Words]) -> bytes:
-    """The hashes of rows in two lanes, a run after another, whatever their order."""
-    sums = Sums()
-    for first, second in lanes:
-        sums.add(first, second)
-    return sums.bytes()
