@@ -138,6 +138,21 @@ def test_without_replacement_all_differ(n: int, share: float, key: int) -> None:
     assert count == 0 or (drawn.min() >= 0 and drawn.max() < n)
 
 
+@pytest.mark.parametrize("n", [7, 1_000, 30_011, 10**8, 2**32 - 1, 2**32, 2**32 + 1, 2**40, 2**63])
+@pytest.mark.parametrize("count", [0, 1, 3, 500])
+def test_without_replacement_are_the_first_that_differ(n: int, count: int) -> None:
+    """The same as by the book: draw as many as are missing, keep what is new, until there are enough."""
+    if 2 * count > n:
+        return
+    for turn in range(5):
+        plain, found = Stream(KEY, "first", turn), set[int]()
+        while len(found) < count:
+            found |= set(indices(plain, n, count - len(found), True).tolist())
+        drawn = indices(Stream(KEY, "first", turn), n, count, False)
+        assert drawn.dtype == np.int64
+        assert drawn.tolist() == sorted(found)
+
+
 def test_few_of_many_rows_take_little() -> None:
     # 10^4 of 10^15: what would need a petabyte were it to depend on n.
     drawn = indices(Stream(KEY, "many"), 10**15, 10_000, False)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,13 @@ def _encoded(part: bytes | str | int) -> bytes:
     return tag + len(data).to_bytes(8, "big") + data
 
 
+@cache
+def _ciphers() -> tuple[Any, Any, Any]:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    return algorithms.AES, modes.CTR, Cipher
+
+
 class Stream:
     """The AES-256-CTR keystream of a key in a context, read from its beginning.
 
@@ -48,6 +55,7 @@ class Stream:
     def __init__(self, key: bytes, *context: bytes | str | int) -> None:
         self._key, self._context = key, context
         self._read = 0
+        self._made: CipherContext | None = None
 
     def at(self, place: int) -> Stream:
         """The same words, read from this place on: parts of them may then be drawn apart, in any order.
@@ -59,20 +67,20 @@ class Stream:
         stream._read = place
         return stream
 
-    @cached_property
     def _cipher(self) -> CipherContext:
         # Made on first use: every ask is handed a stream, and most mechanisms never draw from it.
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
+        AES, CTR, Cipher = _ciphers()
         secret = hmac.digest(self._key, b"".join(map(_encoded, self._context)), "sha256")
         block, before = divmod(8 * self._read, 16)
-        cipher = Cipher(algorithms.AES(secret), modes.CTR(block.to_bytes(16, "big"))).encryptor()
+        cipher: CipherContext = Cipher(AES(secret), CTR(block.to_bytes(16, "big"))).encryptor()
         cipher.update(bytes(before))
         return cipher
 
     def words(self, count: int) -> Words:
         """The next ``count`` uniform 64-bit words."""
-        words: Words = np.frombuffer(self._cipher.update(bytes(8 * count)), dtype=_WORD)
+        if self._made is None:
+            self._made = self._cipher()
+        words: Words = np.frombuffer(self._made.update(bytes(8 * count)), dtype=_WORD)
         self._read += count
         return words.astype(np.uint64, copy=False)
 

@@ -14,6 +14,7 @@ answer nobody paid for. So the language is total, and says for every row:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -35,16 +36,9 @@ from unworn.queries.expressions import (
     Not,
 )
 from unworn.queries.rows import Bools, Column, Frame
-from unworn.queries.whole import compared
+from unworn.queries.sharing import Kept
+from unworn.queries.thresholds import OPS, compared
 
-_COMPARE: dict[str, Callable[..., Any]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -52,6 +46,8 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "div": np.divide,
 }
 _FALSE = np.zeros((), dtype=np.bool_)
+_FEW = 16
+"""So many numbers are sooner compared one by one than searched for."""
 
 
 def evaluate(expression: Expression, frame: Frame) -> tuple[NDArray[Any], Bools | None]:
@@ -70,11 +66,22 @@ def evaluate(expression: Expression, frame: Frame) -> tuple[NDArray[Any], Bools 
 def truth(expression: Expression, frame: Frame) -> Bools:
     """For a predicate: one fresh boolean a row, false where a bool column is missing."""
     with np.errstate(all="ignore"):
-        found = _Run(frame).truth(expression)
+        run = _Run(frame)
+        found = run.truth(expression)
     if found.ndim == 0:
         return np.full(frame.size, found, dtype=np.bool_)
-    # Only these may hand out the frame's own array; everything else has just made a new one.
-    return found.copy() if isinstance(expression, Col | Fill | IsNull) else found
+    # Only these may hand out an array that others see too; everything else has just made a new one.
+    own = isinstance(expression, Col | Fill | IsNull) or run.keeps(expression)
+    return found.copy() if own else found
+
+
+def numbers(name: str, frame: Frame) -> Column:
+    """A column of numbers of which none is infinite or NaN but where it is marked missing; in its own type if it may.
+
+    Between two numbers of that type and two of their float64 there is no difference in order: see
+    :mod:`unworn.queries.thresholds`.
+    """
+    return _Run(frame).numbers(name)
 
 
 class _Run:
@@ -84,13 +91,39 @@ class _Run:
         self.frame = frame
         shared: dict[str, Column] | None = getattr(frame, "prepared", None)
         self.prepared = {} if shared is None else shared  # a run of rows keeps them for all questions of a batch
+        self.kept: Kept | None = getattr(frame, "kept", None)
+
+    def column(self, name: str) -> Column:
+        found = self.prepared.get(name)
+        if found is None:
+            found = self.prepared[name] = prepare(self.frame.column(name))
+        return found
+
+    def numbers(self, name: str) -> Column:
+        raw = self.frame.column(name)
+        return raw if raw.finite or raw.values.dtype.kind in "iu" else self.column(name)
+
+    def keeps(self, expression: Expression) -> bool:
+        return self.kept is not None and id(expression) in self.kept.keys
 
     def value(self, expression: Expression) -> Column:
+        if self.kept is None or (key := self.kept.keys.get(id(expression))) is None:
+            return self._value(expression)
+        if key not in self.kept.values:
+            self.kept.values[key] = self._value(expression)
+        return self.kept.values[key]
+
+    def truth(self, expression: Expression) -> Bools:
+        if self.kept is None or (key := self.kept.keys.get(id(expression))) is None:
+            return self._truth(expression)
+        if key not in self.kept.truths:
+            self.kept.truths[key] = self._truth(expression)
+        return self.kept.truths[key]
+
+    def _value(self, expression: Expression) -> Column:
         match expression:
             case Col(name):
-                if name not in self.prepared:
-                    self.prepared[name] = prepare(self.frame.column(name))
-                return self.prepared[name]
+                return self.column(name)
             case Literal():
                 return _constant(expression)
             case Arithmetic(op, operands):
@@ -100,7 +133,7 @@ class _Run:
             case _:
                 return Column("bool", self.truth(expression))
 
-    def truth(self, expression: Expression) -> Bools:
+    def _truth(self, expression: Expression) -> Bools:
         match expression:
             case Compare(op, left, right):
                 return self._compare(op, left, right)
@@ -112,8 +145,12 @@ class _Run:
                 return result
             case Not(operand):
                 return np.logical_not(self.truth(operand))
+            case IsIn(Col() as operand, items) if items[0].kind == "number" and len(items) <= _FEW:
+                return reduce(np.logical_or, (self._compare("eq", operand, item) for item in items))
             case IsIn(operand, items):
                 return _is_in(self.value(operand), items)
+            case Between(Col() as operand, low, high) if low.kind == "number":
+                return np.logical_and(self._compare("ge", operand, low), self._compare("le", operand, high))
             case Between(operand, low, high):
                 column = self.value(operand)
                 first, last = _constant(low, column.kind).values, _constant(high, column.kind).values
@@ -141,24 +178,24 @@ class _Run:
 
     def _compare(self, op: str, left: Expression, right: Expression) -> Bools:
         if isinstance(left, Col) and isinstance(right, Literal) and right.kind == "number":
-            raw = self.frame.column(left.name)
-            found = compared(op, raw.values, float(right.value)) if raw.kind == "number" else None  # type: ignore[arg-type]
+            numbers = self.numbers(left.name)
+            found = compared(op, numbers.values, float(right.value))  # type: ignore[arg-type]
             if found is not None:
-                return _where_known(found, raw.missing)
+                return _where_known(found, numbers.missing)
         column = self.value(left)
         if column.kind == "text" and isinstance(right, Literal) and right.kind == "text":
             # On the vocabulary, then gathered by code: strings are compared once each, not once a row.
             # As an object, because NumPy's own text drops zero characters at the end.
-            hits = _COMPARE[op](_vocabulary(column), np.array(right.value, dtype=object)).astype(np.bool_)
+            hits = OPS[op](_vocabulary(column), np.array(right.value, dtype=object)).astype(np.bool_)
             return _where_known(hits.take(column.values, mode="clip"), column.missing)
         other = _constant(right, column.kind) if isinstance(right, Literal) else self.value(right)
         if isinstance(left, Literal) and other.kind == "date":
             column = _constant(left, "date")
         missing = _either(column.missing, other.missing)
         if column.kind == "text":
-            same = np.asarray(_COMPARE[op](_strings(column), _strings(other)), dtype=np.bool_)
+            same = np.asarray(OPS[op](_strings(column), _strings(other)), dtype=np.bool_)
             return _where_known(same, missing)
-        return _where_known(_COMPARE[op](column.values, other.values), missing)
+        return _where_known(OPS[op](column.values, other.values), missing)
 
 
 def prepare(column: Column) -> Column:
@@ -166,11 +203,11 @@ def prepare(column: Column) -> Column:
     values = column.values
     if column.kind == "number":
         floats = values.astype(np.float64, copy=False)
-        exotic = None if values.dtype.kind in "iub" else _not_finite(floats)
+        exotic = None if column.finite or values.dtype.kind in "iub" else _not_finite(floats)
         return Column("number", floats, _either(column.missing, exotic))
     if column.kind == "date":
         moments = values.astype("datetime64[us]", copy=False)
-        unknown = np.isnat(moments)
+        unknown = _FALSE if column.finite else np.isnat(moments)
         return Column("date", moments, _either(column.missing, unknown if unknown.any() else None))
     if column.kind == "text":
         vocabulary = _vocabulary(column)

@@ -7,7 +7,7 @@ randomly rounded units. A question sees a :class:`Frame`: some of the rows, colu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -30,21 +30,24 @@ class Column:
     ``values`` by kind: number, any real dtype (read as float64); bool, booleans; date, ``datetime64[us]``;
     text, int32 codes into ``vocabulary`` (an object array of str). ``missing`` marks missing rows, or is None
     when none is. What stands under a missing mark is unspecified but harmless (0, False, the epoch, code 0).
+    ``finite`` is true where it is known that no value is NaN, infinite or no date, so that nobody need look again: it
+    is found when rows are read, and like ``missing`` changes how long a scan takes, never what is answered or refused.
     """
 
     kind: ColumnKind
-    values: NDArray[Any]
-    missing: Bools | None = None
-    vocabulary: NDArray[np.object_] | None = None
+    values: NDArray[Any] = field(repr=False)  # no row shows, wherever a column is printed
+    missing: Bools | None = field(default=None, repr=False)
+    vocabulary: NDArray[np.object_] | None = field(default=None, repr=False)
+    finite: bool = field(default=False, repr=False)
 
     def __getitem__(self, rows: slice) -> Column:
         missing = None if self.missing is None else self.missing[rows]
-        return Column(self.kind, self.values[rows], missing, self.vocabulary)
+        return Column(self.kind, self.values[rows], missing, self.vocabulary, self.finite)
 
     def on(self, frame: Frame) -> Column:
         """The rows of a frame, where this column runs over all the rows."""
         missing = None if self.missing is None else frame.pick(self.missing)
-        return Column(self.kind, frame.pick(self.values), missing, self.vocabulary)
+        return Column(self.kind, frame.pick(self.values), missing, self.vocabulary, self.finite)
 
     def compact(self) -> Column:
         """The same, with no more words than rows: else the work on a few rows would grow with all the words there are.

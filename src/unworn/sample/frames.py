@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unworn.errors import Unaskable
 from unworn.queries.predictions import small_labels
 from unworn.queries.rows import Column
+from unworn.queries.sharing import Kept
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
@@ -22,12 +23,13 @@ T = TypeVar("T")
 class _Some(ABC):
     """What every choice of rows has; how rows are picked is all that differs."""
 
-    __slots__ = ("_columns", "_memo", "_sample", "prepared", "size")
+    __slots__ = ("_columns", "_memo", "_sample", "kept", "prepared", "size")
 
     def __init__(self, sample: Sample, size: int, memo: dict[Hashable, Any]) -> None:
         self._sample, self._memo, self.size = sample, memo, size
         self._columns: dict[str, Column] = {}
         self.prepared: dict[str, Column] = {}  # for one question, and so for all that see these rows
+        self.kept: Kept | None = None  # likewise, of parts that several questions have in common
 
     @abstractmethod
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:

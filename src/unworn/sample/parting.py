@@ -68,7 +68,7 @@ def _column(column: Column, rows: Places) -> Column:
         values = codes.take(values) if missing is None else np.where(missing, np.int32(0), codes.take(values))
         words = words[used] if len(used) else np.array([""], dtype=object)
     values.setflags(write=False)
-    return Column(column.kind, values, missing, words)
+    return Column(column.kind, values, missing, words, column.finite)
 
 
 def _features(native: Any, rows: Places) -> Any:

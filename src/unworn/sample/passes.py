@@ -7,7 +7,6 @@ whatever else is asked with it: a mean that moved with its company would be a ch
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
+from unworn.queries.means import Mean, Share
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Bools, Floats, guarded
+from unworn.sample.exact import Exact
 from unworn.sample.frames import Chunk
+from unworn.sample.scans import scan
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
@@ -117,41 +119,30 @@ def differences(sample: Sample, queries: Sequence[Query], members: Bools | None)
 def _sums(
     sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
 ) -> list[tuple[float, float]]:
-    """The sum of each question's values and, where it is paired, of their sizes: runs of rows are added exactly.
+    """The sum of each question's values and, where it is paired, of their sizes.
 
-    What is kept of a question is a few numbers that do not overlap, however many runs there are.
+    Questions in the language of expressions go together, and over the cores; all others one after another, here.
     """
-    sums: list[tuple[list[float], list[float]]] = [([], []) for _ in queries]
+    sums: list[tuple[float, float]] = [(0.0, 0.0)] * len(queries)
+    spoken = [place for place, query in enumerate(queries) if type(query) in (Share, Mean)]
+    told = scan(sample, [queries[place] for place in spoken], members, CHUNK)
+    for place, total in zip(spoken, told, strict=True):
+        sums[place] = (total, 0.0)
+    if len(spoken) == len(queries):
+        return sums
+    others = [place for place, query in enumerate(queries) if type(query) not in (Share, Mean)]
+    exact = [(Exact(), Exact()) for _ in others]
 
     def take(place: int, rows: slice, values: Values) -> None:
         inside = values if members is None else values[members[rows]]
-        total = np.count_nonzero(inside) if inside.dtype == np.bool_ else np.sum(inside)
-        _add(sums[place][0], float(total))
-        if facts[place].kind == "paired":
-            _add(sums[place][1], float(np.sum(np.abs(inside))))
+        exact[place][0].add(float(np.count_nonzero(inside) if inside.dtype == np.bool_ else np.sum(inside)))
+        if facts[others[place]].kind == "paired":
+            exact[place][1].add(float(np.sum(np.abs(inside))))
 
-    evaluate(sample, queries, facts, take)
-    return [(math.fsum(plain), math.fsum(absolute)) for plain, absolute in sums]
-
-
-def _add(parts: list[float], number: float) -> None:
-    """Add to a sum that is kept exactly, as floats that do not overlap (Shewchuk 1997).
-
-    >>> parts = []
-    >>> for number in (1e16, 1.0, -1e16):
-    ...     _add(parts, number)
-    >>> math.fsum(parts)
-    1.0
-    """
-    kept = 0
-    for part in parts:
-        large, small = (number, part) if abs(number) >= abs(part) else (part, number)
-        number = large + small
-        rest = small - (number - large)
-        if rest:
-            parts[kept] = rest
-            kept += 1
-    parts[kept:] = [number]
+    evaluate(sample, [queries[place] for place in others], [facts[place] for place in others], take)
+    for place, (plain, absolute) in zip(others, exact, strict=True):
+        sums[place] = (plain.total, absolute.total)
+    return sums
 
 
 def _unit_means(
