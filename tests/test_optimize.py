@@ -174,6 +174,8 @@ def test_what_is_refused_is_refused_before_anything_is_asked():
         ({"ridge": float("inf")}, ValueError),
         ({"blocks": 4}, ValueError),
         ({"blocks": 2, "luck": 1.0}, ValueError),
+        ({"blocks": 2, "luck": "0.9"}, ValueError),
+        ({"blocks": 2, "luck": True}, ValueError),
     ):
         with pytest.raises(error):
             minimise(holdout, loss, Ball(1.0), **wrong)
@@ -181,9 +183,28 @@ def test_what_is_refused_is_refused_before_anything_is_asked():
         minimise(holdout, logistic({"c": (0, 1)}), Ball(1.0), iterations=1)
     with pytest.raises(ValueError, match="region"):
         minimise(holdout, loss, 1.0)
+    for far in (L1Ball(2e6), Ball(1e6), Box(-1.0, 1e6), Simplex(3e6)):
+        with pytest.raises(ValueError, match="smaller region"):
+            minimise(holdout, loss, far, iterations=1)
     with pytest.raises(ValueError, match="iterations="):
         minimise(world.holdout(50, 5), loss, Ball(1.0))
     assert holdout.meter.asked == 0
+
+
+def test_luck_and_confidence_must_leave_a_promise():
+    holdout = Population(3, True).holdout(5_000, 5, mechanism=Gaussian(), asks=10, confidence=0.9)
+    for luck in (0.1, 0.05, 1e-9):
+        with pytest.raises(ValueError, match="promise nothing together"):
+            minimise(holdout, logistic(FEATURES), Ball(1.0), blocks=3, luck=luck, iterations=2)
+    assert holdout.meter.asked == 0
+    found = minimise(holdout, logistic(FEATURES), Ball(1.0), blocks=3, luck=0.2, iterations=2, risk=False)
+    assert found.confidence == pytest.approx(0.1)
+
+
+def test_regions_just_below_the_limit_are_walked_to_the_end():
+    holdout = Population(3, True).holdout(5_000, 5, mechanism=Gaussian(), asks=20)
+    for over in (L1Ball(9.99999e5), Ball(9.99999e5)):
+        assert minimise(holdout, least_squares(FEATURES, range=(0.0, 1.0)), over, iterations=3, risk=False).asks == 9
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf"), True, "1", None])

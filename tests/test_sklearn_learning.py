@@ -11,7 +11,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.linear_model import LogisticRegression
 
-import unworn.sklearn
+import unworn.sklearn.asked
 from unworn import Holdout
 from unworn.lab.keys import SeededStore
 from unworn.mechanisms import Gaussian
@@ -45,7 +45,7 @@ def test_everything_it_knows_are_answers(kind, monkeypatch):
     model = kind(iterations=6, random_state=3)
     honest = model.fit(*other).predict(mine[0])
     labels = other[1].astype(int) if classes else other[1]
-    monkeypatch.setattr(unworn.sklearn, "Holdout", lambda X, y, **terms: Holdout(other[0], labels, **terms))
+    monkeypatch.setattr(unworn.sklearn.asked, "Holdout", lambda X, y, **terms: Holdout(other[0], labels, **terms))
     assert np.array_equal(kind(iterations=6, random_state=3).fit(*mine).predict(mine[0]), honest)
 
 

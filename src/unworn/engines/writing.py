@@ -18,7 +18,7 @@ The tree is built node by node, and sqlglot writes it: no name and no constant i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -78,7 +78,7 @@ class Writer:
     dialect: DialectName
     columns: dict[str, str] = field(default_factory=dict)
     layers: list[list[Any]] = field(default_factory=list)
-    _named: dict[str, Value] = field(default_factory=dict)
+    _named: dict[Hashable, Value] = field(default_factory=dict)
     _exp: Any = field(default_factory=sqlglot_exp)
 
     def truth(self, expression: tree.Expression) -> Value:
@@ -106,7 +106,7 @@ class Writer:
             case tree.IsNull(operand):
                 value = self.value(operand)
                 if not value.finite:
-                    return Value("bool", exp.Not(this=self._known(self._finite(value.sql))), value.layer)
+                    return Value("bool", exp.Not(this=self._known(self.finite(value.sql))), value.layer)
                 return Value("bool", exp.Is(this=exp.Paren(this=value.sql), expression=exp.Null()), value.layer)
             case _:
                 return self.value(expression)
@@ -137,9 +137,15 @@ class Writer:
 
     def once(self, expression: tree.Expression, value: Value) -> Value:
         """The same under a name of its own, so that it may be named several times and is worked out once."""
-        if value.plain:
-            return value
-        key = canonical(expression.to_json())
+        return value if value.plain else self.named(canonical(expression.to_json()), value)
+
+    def known(self, key: Hashable) -> Value | None:
+        """What has been named by this key."""
+        named = self._named.get(key)
+        return None if named is None else replace(named, sql=named.sql.copy())
+
+    def named(self, key: Hashable, value: Value) -> Value:
+        """The same under the name that belongs to a key; the key must say all that the value depends on."""
         if key not in self._named:
             while len(self.layers) <= value.layer:
                 self.layers.append([])
@@ -151,7 +157,9 @@ class Writer:
 
     def number(self, value: float) -> Any:
         """A constant as exactly this DOUBLE: from its digits as a text, which no engine reads as a decimal."""
-        return self._exp.cast(self._exp.Literal.string(repr(float(value))), "double")
+        exp = self._exp
+        double = exp.DataType(this=exp.DataType.Type.DOUBLE)  # not read from a text each time: there are many constants
+        return exp.Cast(this=exp.Literal.string(repr(float(value))), to=double)
 
     def _column(self, name: str) -> Value:
         held = self.held[name]
@@ -172,6 +180,8 @@ class Writer:
             return exp.Boolean(this=value)
         if isinstance(value, float):
             return self.number(value)
+        if self.dialect == "spark":  # as its bytes: how Spark reads quotes, \\ and ${...} depends on settings
+            return exp.cast(exp.HexString(this=str(value).encode().hex()), "text")
         return exp.Literal.string(str(value))
 
     def _arithmetic(self, op: str, operands: tuple[tree.Expression, ...]) -> Value:
@@ -201,7 +211,7 @@ class Writer:
         value = self._named_if_loose(operand)
         other = self._constant(constant, value.kind)
         if not value.finite:
-            case = self._exp.Case().when(self._finite(value.sql.copy()), value.sql.copy()).else_(other)
+            case = self._exp.Case().when(self.finite(value.sql.copy()), value.sql.copy()).else_(other)
             return Value("number", case, value.layer)
         return Value(value.kind, self._exp.Coalesce(this=value.sql, expressions=[other]), value.layer)
 
@@ -222,10 +232,11 @@ class Writer:
 
     def _where_finite(self, values: list[Value], test: Any) -> Value:
         """A test that is false where one of these numbers is not finite."""
-        tests = [self._finite(value.sql.copy()) for value in values if not value.finite] + [test]
+        tests = [self.finite(value.sql.copy()) for value in values if not value.finite] + [test]
         return Value("bool", _balanced(self._exp.And, tests, self._exp.Paren), max(value.layer for value in values))
 
-    def _finite(self, sql: Any) -> Any:
+    def finite(self, sql: Any) -> Any:
+        """A test that is true of finite numbers, and false or NULL of what is missing."""
         if self.dialect == "duckdb":
             return self._exp.func("isfinite", sql)
         return self._between(sql, self.number(-MOST), self.number(MOST))

@@ -1,31 +1,5 @@
-"""Keys from a seed, so that an experiment can be run again to the same numbers.
+"""Keys from a seed, so that an experiment can be run again to the same numbers."""
 
-Only the lab may do this: whoever knows the seed knows the key.
-"""
+from unworn.ledger.seeded import SeededStore
 
-from __future__ import annotations
-
-import numpy as np
-
-from unworn.ledger import Key, MemoryStore
-
-
-class SeededStore(MemoryStore):
-    """A ledger in memory whose holdouts get their keys from a generator instead of the operating system.
-
-    >>> store = SeededStore(np.random.default_rng(7))
-    >>> store.new_key() == SeededStore(np.random.default_rng(7)).new_key()
-    True
-    """
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        super().__init__()
-        self._rng = rng
-
-    def clock(self) -> float:
-        """The time of every entry: noise depends on the ledger's head, and so on all that is entered."""
-        return 0.0
-
-    def new_key(self) -> Key:
-        """What sealing asks a store for, if it has it."""
-        return Key(self._rng.bytes(32))
+__all__ = ["SeededStore"]

@@ -9,12 +9,14 @@ from unworn.optimize.descent import minimise
 from unworn.optimize.minimum import Minimum
 from unworn.optimize.mixture import FittedMixture, fit_mixture
 from unworn.optimize.regions import Ball, Box, L1Ball, Region, Simplex
-from unworn.queries.argmin import Gradient, Risk, gradient
-from unworn.queries.linear import Feature, LinearLoss, Stump, hinge, least_squares, logistic, pinball
+from unworn.queries.argmin import Curvature, Gradient, Risk, gradient
+from unworn.queries.features import Feature, Stump
+from unworn.queries.linear import LinearLoss, hinge, least_squares, logistic, pinball
 
 __all__ = [
     "Ball",
     "Box",
+    "Curvature",
     "Feature",
     "FittedMixture",
     "Gradient",

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from unworn.optimize.regions import Floats, Region
-from unworn.queries.linear import Feature, LinearLoss
+from unworn.queries.features import Feature
+from unworn.queries.linear import LinearLoss
 
 NOT_CUT = "The risk is that of the declared problem: features and target cut to their bounds and scaled to [-1, 1]."
 PUBLIC_BLOCKS = "The seed that chose the blocks of coordinates was fixed without looking at the rows or at any answer."
@@ -75,7 +76,7 @@ class Minimum:
         told |= {name: None for name in ("excess", "error") if not math.isfinite(told[name])}  # nothing is promised
         return {
             "what": "excess population risk of a minimiser",
-            "theorem": THEOREMS[self.method],
+            "theorem": THEOREMS[self.method] + (CURVED if "by its curvature" in self.picked else ""),
             **told,
             "loss": self.loss.to_json(),
             "over": self.over.to_json(),
@@ -101,3 +102,5 @@ THEOREMS = {
     "corners": "O4: conditional gradient descent on a smooth convex loss, gradients known within intervals",
 }
 """By name of the method; all of them in docs/theory/optimisation.md."""
+
+CURVED = "; certified by the curvature asked for at the point"

@@ -15,7 +15,7 @@ import numpy as np
 from unworn.bounds.numerics import whole
 from unworn.errors import Exhausted
 from unworn.optimize.regions import Floats, positive
-from unworn.queries.linear import Feature
+from unworn.queries.features import Feature
 from unworn.queries.mixture import MAX_COMPONENTS, SMALLEST, Mixture, Moment
 
 if TYPE_CHECKING:

@@ -36,12 +36,14 @@ def plan_descent(
     ridge: float = 0.0,
     confidence: float = 0.95,
     iterations: int | None = None,
+    curved: bool = False,
     width: Callable[[int], float] | None = None,
 ) -> Descent:
     """Gaussian noise, and the most iterations whose regret and errors together are close to the least they can be.
 
     Where rows are too few for any noise, answers come from the cells of guess-and-check: wide, but true. ``width`` is
     how wide answers are, as a share of their range, for a number of asks: that of the best Gaussian noise unless told.
+    With ``curved`` the asks are enough for curvature too.
 
     >>> from unworn.optimize.regions import Ball
     >>> from unworn.queries.linear import logistic
@@ -50,12 +52,13 @@ def plan_descent(
     [32, 91, 181, 256]
     """
     dimension = loss.dimension
+    more = 1 + (dimension * (dimension + 1) // 2 if curved else 0)
     priced = width or (lambda asks: Gaussian().best(rows, asks, 1 - confidence)[1])
     widths: dict[int, float] = {}
 
     def expected(count: int) -> float:
         # At the start, where every gradient's range is known, with coefficients half as large as they may become.
-        widths[count] = priced(count * dimension + 1)
+        widths[count] = priced(count * dimension + more)
         errors = np.full(dimension, widths[count] * 2 * loss.steepest(0.5 * over.largest(dimension)))
         linear = over.doubt(over.start(dimension), errors)
         quadratic = math.inf if ridge == 0 else float(errors @ errors) / ridge
@@ -67,7 +70,7 @@ def plan_descent(
     possible = [count for count in counts if widths[count] < 0.5]
     if not possible:
         count = NO_NOISE if iterations is None else iterations
-        return Descent(GuessAndCheck(), count * dimension + 1, count, math.inf)
+        return Descent(GuessAndCheck(), count * dimension + more, count, math.inf)
     least = min(tried[count] for count in possible)
     best = max(count for count in possible if tried[count] <= CLOSE * least)
-    return Descent(Gaussian(), best * dimension + 1, best, tried[best])
+    return Descent(Gaussian(), best * dimension + more, best, tried[best])

@@ -66,6 +66,7 @@ _READERS: dict[str, Callable[[Any], Query]] = {
     "statistic": statistic_from_json,
     "gradient": lambda data: _argmin().gradient_from_json(data),
     "risk": lambda data: _argmin().risk_from_json(data),
+    "curvature": lambda data: _argmin().curvature_from_json(data),
     "moment": lambda data: _mixture().moment_from_json(data),
     "hypothesis": lambda data: hypothesis_from_json(data, parse),
 }

@@ -1,6 +1,6 @@
-"""The two questions of optimisation: one coordinate of a loss's gradient, and the loss itself, at given coefficients.
+"""The questions of optimisation: a coordinate of a loss's gradient, the loss itself, and how it bends, at coefficients.
 
-Both are means over rows of values that lie in a range known from the coefficients alone. They are data, not code: a
+All are means over rows of values that lie in a range known from the coefficients alone. They are data, not code: a
 ledger can hold them and any noise may answer them.
 """
 
@@ -137,9 +137,66 @@ class Risk(_AtPoint):
         return np.clip(self.loss.loss(np.array(self.at), frame), *self.bounds)
 
 
+@dataclass(frozen=True, eq=False)
+class Curvature(_AtPoint):
+    """An entry of the matrix of second derivatives of a smooth loss, averaged over the population.
+
+    That of a squared loss is the same everywhere, so it is always asked at 0: asked again, it is free.
+
+    >>> from unworn.queries.linear import logistic
+    >>> loss = logistic({"age": (18, 90)}, "churned")
+    >>> [Curvature(loss, (0.1, 0.2), *place).bounds for place in ((0, 0), (0, 1))]
+    [(0.0, 0.25), (-0.25, 0.25)]
+    """
+
+    row: int
+    column: int
+
+    ask: ClassVar[str] = "curvature"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.loss.bend is None:
+            raise Unaskable(f"a {self.loss.kind} loss has kinks: logistic and squared ones have second derivatives")
+        for place in (self.row, self.column):
+            if isinstance(place, bool) or not isinstance(place, _WHOLE) or not 0 <= place < self.loss.dimension:
+                raise Unaskable(f"row and column are whole numbers from 0 to {self.loss.dimension - 1}")
+        # The matrix is symmetric: one question for both halves.
+        first, second = sorted((int(self.row), int(self.column)))
+        object.__setattr__(self, "row", first)
+        object.__setattr__(self, "column", second)
+        if self.loss.kind == "squared":
+            object.__setattr__(self, "at", (0.0,) * self.loss.dimension)
+
+    @property
+    def label(self) -> str:
+        names = self.loss.names
+        return f"curvature of the {self.loss.kind} loss by {names[self.row]} and {names[self.column]} at {_short(self)}"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        bend = self.loss.bend or 0.0
+        return (0.0 if self.row == self.column else -bend), bend
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "row": self.row, "column": self.column}
+
+    def values(self, frame: Frame) -> Floats:
+        key = ("bending", self.loss, self.at)
+        bending = shared(frame, key, lambda: self.loss.bending(np.array(self.at), frame))
+        product = bending * self.loss.feature(self.row, frame) * self.loss.feature(self.column, frame)
+        return np.clip(product, *self.bounds)
+
+
 def shared(frame: Frame, key: Hashable, make: Callable[[], Floats]) -> Floats:
     """What the questions of a batch have in common, worked out once for each run of rows and then forgotten."""
-    once = getattr(frame, "once", None)
+    once, own = getattr(frame, "once", None), getattr(frame, "own", None)
+    if own is not None:  # rows out of an engine: the latest alone, since a batch may be about many points
+        if key not in own:
+            own.clear()
+            own[key] = make()
+        only: Floats = own[key]
+        return only
     if once is None:
         return make()
     kept: dict[str, Any] = once(key, dict)
@@ -159,6 +216,12 @@ def gradient_from_json(data: Mapping[str, Any]) -> Gradient:
     """Read the question back; anything else is refused."""
     _only(data, "gradient", ("loss", "at", "coordinate"))
     return Gradient(LinearLoss.from_json(data["loss"]), _listed(data["at"]), data["coordinate"])
+
+
+def curvature_from_json(data: Mapping[str, Any]) -> Curvature:
+    """Read the question back; anything else is refused."""
+    _only(data, "curvature", ("loss", "at", "row", "column"))
+    return Curvature(LinearLoss.from_json(data["loss"]), _listed(data["at"]), data["row"], data["column"])
 
 
 def risk_from_json(data: Mapping[str, Any]) -> Risk:

@@ -79,7 +79,7 @@ def is_class(labels: Column, value: Class) -> Bools:
     """Which rows have this label; a missing label is no class."""
     same: Bools
     if labels.vocabulary is not None:
-        code = np.flatnonzero(labels.vocabulary == value)
+        code = np.flatnonzero(labels.vocabulary == np.array(value, dtype=object))  # else NumPy drops a last "\0"
         same = labels.values == (code[0] if len(code) else -1)
     else:
         same = labels.values == value

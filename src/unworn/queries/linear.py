@@ -8,64 +8,22 @@ afterwards, and what is minimised is the risk of exactly this cut and scaled pro
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries import literals
+from unworn.queries.features import Feature, Stump, added, column_name, ends, feature_from_json, scaled
 from unworn.queries.labels import Class, as_class, check_classes, is_class
-from unworn.queries.rows import Column, Floats, Frame
+from unworn.queries.rows import Floats, Frame
 from unworn.queries.schema import Schema
 
 LossKind = Literal["logistic", "hinge", "squared", "pinball"]
 KINDS: tuple[LossKind, ...] = ("logistic", "hinge", "squared", "pinball")
 MAX_FEATURES = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """A column cut to [low, high] and scaled to [-1, 1]; missing is 0."""
-
-    name: str
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _name(self.name))
-        low, high = ends((self.low, self.high), f"the bounds of {self.name!r}")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-
-    def read(self, frame: Frame) -> Floats:
-        return scaled(frame.column(self.name), self.low, self.high)
-
-    def to_json(self) -> list[Any]:
-        return ["scaled", self.name, literals.plain(self.low), literals.plain(self.high)]
-
-
-@dataclass(frozen=True, slots=True)
-class Stump:
-    """+1 where a column lies above ``cut``, else -1, missing included: the weak learner of boosting."""
-
-    name: str
-    cut: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _name(self.name))
-        object.__setattr__(self, "cut", literals.number(self.cut))
-
-    def read(self, frame: Frame) -> Floats:
-        values, missing = numbers(frame.column(self.name))
-        above = values > self.cut
-        return np.where(above if missing is None else above & ~missing, 1.0, -1.0)
-
-    def to_json(self) -> list[Any]:
-        return ["stump", self.name, literals.plain(self.cut)]
 
 
 @dataclass(frozen=True)
@@ -88,7 +46,7 @@ class LinearLoss:
             raise Unaskable(f"a loss is one of {', '.join(KINDS)}, not {self.kind!r:.40}")
         if not isinstance(self.intercept, bool):
             raise Unaskable(f"intercept is True or False, not {self.intercept!r:.40}")
-        object.__setattr__(self, "target", _name(self.target))
+        object.__setattr__(self, "target", column_name(self.target))
         if not 1 <= self.dimension <= MAX_FEATURES:
             raise Unaskable(f"a loss has from 1 to {MAX_FEATURES} coefficients, not {self.dimension}")
         if any(feature.name == self.target for feature in self.features):
@@ -96,7 +54,7 @@ class LinearLoss:
         if self.classifies:
             if self.positive is None or self.range is not None:
                 raise Unaskable(f"a {self.kind} loss needs positive=, the label that counts as +1, and no range")
-            object.__setattr__(self, "positive", as_class(self.positive))
+            object.__setattr__(self, "positive", _positive(self.positive))
         else:
             if self.range is None or self.positive is not None:
                 raise Unaskable(f"a {self.kind} loss needs range=(low, high) of its target, and no positive=")
@@ -122,8 +80,6 @@ class LinearLoss:
         """What each coefficient belongs to."""
         told = tuple(f.name if isinstance(f, Feature) else f"{f.name} > {f.cut:g}" for f in self.features)
         return ("intercept", *told) if self.intercept else told
-
-    # ------------------------------------------------------------------ public numbers
 
     def steepest(self, largest: float) -> float:
         """How large the derivative by the score can be where the score is at most ``largest``, either way."""
@@ -152,8 +108,6 @@ class LinearLoss:
         """The largest second derivative by the score; None where the loss has kinks."""
         return {"logistic": 0.25, "squared": 1.0}.get(self.kind)
 
-    # ------------------------------------------------------------------ on rows
-
     def check(self, schema: Schema) -> None:
         """Refuse columns that are not there, or not of the kind."""
         for feature in self.features:
@@ -175,15 +129,15 @@ class LinearLoss:
         return self.features[place].read(frame)
 
     def score(self, at: Floats, frame: Frame) -> Floats:
-        total = np.zeros(frame.size)
-        for place in np.flatnonzero(at):
-            total += at[place] * self.feature(int(place), frame)
-        return total
+        places = np.flatnonzero(at).tolist()
+        return added(frame.size, (at[place] * self.feature(place, frame) for place in places))
 
     def truth(self, frame: Frame) -> Floats:
         """+1 and -1 for classes, else the scaled target."""
         column = frame.column(self.target)
         if self.positive is not None:
+            if column.kind == "number":  # as everywhere: 0.1 is no float32
+                column = replace(column, values=column.values.astype(np.float64, copy=False))
             return np.where(is_class(column, self.positive), 1.0, -1.0)
         low, high = self.range or (0.0, 1.0)
         return scaled(column, low, high)
@@ -201,6 +155,14 @@ class LinearLoss:
             case _:
                 return np.where(truth <= score, 1.0, 0.0) - (self.quantile or 0.0)
 
+    def bending(self, at: Floats, frame: Frame) -> Floats:
+        """The second derivative of each row's loss by its score, where the loss is smooth."""
+        if self.kind == "squared":
+            return np.ones(frame.size)
+        small = np.exp(-np.abs(self.score(at, frame)))
+        both: Floats = 1.0 + small
+        return np.asarray(small / (both * both))
+
     def loss(self, at: Floats, frame: Frame) -> Floats:
         score, truth = self.score(at, frame), self.truth(frame)
         match self.kind:
@@ -213,8 +175,6 @@ class LinearLoss:
             case _:
                 quantile, above = self.quantile or 0.0, truth - score
                 return np.maximum(quantile * above, (quantile - 1) * above)
-
-    # ------------------------------------------------------------------ as JSON
 
     def to_json(self) -> dict[str, Any]:
         told: dict[str, Any] = {
@@ -239,7 +199,7 @@ class LinearLoss:
             raise Unaskable(f"a loss is an object with {', '.join(sorted(fields))} and its own settings, and no others")
         if not isinstance(data["features"], list) or len(data["features"]) > MAX_FEATURES:
             raise Unaskable(f"features are a list of at most {MAX_FEATURES}")
-        features = tuple(_feature(part) for part in data["features"])
+        features = tuple(feature_from_json(part) for part in data["features"])
         span = data.get("range")
         return cls(
             data["kind"], features, data["target"], data.get("positive"),
@@ -283,41 +243,6 @@ def pinball(
     return LinearLoss("pinball", _features(features), target, range=range, quantile=quantile, intercept=intercept)
 
 
-def ends(bounds: object, what: str) -> tuple[float, float]:
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise Unaskable(f"{what} are two numbers (low, high), not {bounds!r:.60}")
-    low, high = literals.number(bounds[0]), literals.number(bounds[1])
-    length = high - low
-    narrow = not length / 2 >= sys.float_info.min  # half of it is what values are divided by
-    if narrow or not math.isfinite(length) or max(abs(low), abs(high)) > 1e12 * length:
-        raise Unaskable(f"{what} are (low, high) with low well below high, not ({low:g}, {high:g})", low=low, high=high)
-    return low, high
-
-
-def numbers(column: Column) -> tuple[Floats, Any]:
-    """A column's values as floats, and which are missing or no numbers."""
-    values = column.values.astype(np.float64)
-    wild = ~np.isfinite(values)
-    if column.missing is not None:
-        return values, wild | column.missing
-    return values, wild if wild.any() else None
-
-
-def scaled(column: Column, low: float, high: float) -> Floats:
-    """The values cut to [low, high] and scaled to [-1, 1]; 0 where they are missing.
-
-    >>> scaled(Column("number", np.array([0.0, 5.0, 99.0, np.nan])), 0.0, 10.0).tolist()
-    [-1.0, 0.0, 1.0, 0.0]
-    """
-    values, missing = numbers(column)
-    half = (high - low) / 2
-    with np.errstate(all="ignore"):
-        result: Floats = np.clip((values - (low + half)) / half, -1.0, 1.0)
-    if missing is not None:
-        result[missing] = 0.0
-    return result
-
-
 def _sigmoid(score: Floats) -> Floats:
     small = np.exp(-np.abs(score))
     result: Floats = np.where(score >= 0, 1.0, small) / (1.0 + small)
@@ -334,16 +259,12 @@ def _features(features: Features) -> tuple[Feature | Stump, ...]:
     return listed
 
 
-def _feature(data: Any) -> Feature | Stump:
-    match data:
-        case ["scaled", name, low, high]:
-            return Feature(name, low, high)
-        case ["stump", name, cut]:
-            return Stump(name, cut)
-    raise Unaskable("a feature is ['scaled', name, low, high] or ['stump', name, cut]")
-
-
-def _name(name: object) -> str:
-    if not isinstance(name, str):
-        raise Unaskable(f"a column is named by a text, not by a {type(name).__name__}")
-    return literals.text(name)
+def _positive(value: object) -> Class:
+    label = as_class(value)
+    if isinstance(label, str):
+        return literals.text(label, "a label")
+    if not abs(label) < literals.MAX_EXACT:
+        raise Unaskable(
+            "a label beyond ±2**53 is not told from its neighbours as a float64: use smaller ones, or texts"
+        )
+    return label

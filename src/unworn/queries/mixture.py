@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from unworn.errors import Unaskable
+from unworn.queries import literals
 from unworn.queries.argmin import shared
-from unworn.queries.linear import Feature
+from unworn.queries.features import Feature, added
 from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.rows import Floats, Frame
 from unworn.queries.schema import Schema
@@ -36,9 +37,11 @@ class Mixture:
     variances: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        weights, means, variances = (_floats(part) for part in (self.weights, self.means, self.variances))
+        weights, means, variances = _floats(self.weights, 1), _floats(self.means, 2), _floats(self.variances, 2)
+        if not isinstance(self.features, tuple):
+            raise Unaskable(f"the features of a mixture are a tuple, not a {type(self.features).__name__}")
         size, width = len(weights), len(self.features)
-        if weights.ndim != 1 or not 1 <= size <= MAX_COMPONENTS or not 1 <= width <= 1000:
+        if not 1 <= size <= MAX_COMPONENTS or not 1 <= width <= 1000:
             raise Unaskable(f"a mixture has from 1 to {MAX_COMPONENTS} components and from 1 to 1000 features")
         if not all(isinstance(feature, Feature) for feature in self.features):
             raise Unaskable("the features of a mixture are columns with bounds")
@@ -52,19 +55,26 @@ class Mixture:
         object.__setattr__(self, "means", tuple(map(tuple, means.tolist())))
         object.__setattr__(self, "variances", tuple(map(tuple, variances.tolist())))
 
+    @property
+    def size(self) -> int:
+        """How many densities of one feature it is made of."""
+        return len(self.weights) * len(self.features)
+
     def log_parts(self, points: Floats) -> Floats:
         """For each component a row: ln(weight · density) of scaled points, one a column."""
         found = np.empty((len(self.weights), points.shape[1]))
         for place, (weight, mean, variance) in enumerate(zip(self.weights, self.means, self.variances, strict=True)):
-            spread = np.array(variance)[:, None]
-            squares = (points - np.array(mean)[:, None]) ** 2 / spread + np.log(2 * math.pi * spread)
-            found[place] = math.log(weight) - 0.5 * squares.sum(axis=0)
+            squares = (
+                (values - middle) ** 2 / spread + np.log(2 * math.pi * spread)
+                for values, middle, spread in zip(points, mean, variance, strict=True)
+            )
+            found[place] = math.log(weight) - 0.5 * added(points.shape[1], squares)
         return found
 
     def responsibilities(self, points: Floats) -> Floats:
         parts = self.log_parts(points)
         chances = np.exp(parts - parts.max(axis=0))
-        return np.asarray(chances / chances.sum(axis=0))
+        return np.asarray(chances / added(points.shape[1], chances))
 
     def read(self, frame: Frame) -> Floats:
         return np.array([feature.read(frame) for feature in self.features])
@@ -81,6 +91,8 @@ class Mixture:
     def from_json(cls, data: object) -> Mixture:
         if not isinstance(data, Mapping) or set(data) != {"features", "weights", "means", "variances"}:
             raise Unaskable("a mixture is an object with features, weights, means, variances, and no others")
+        if not isinstance(data["features"], list):
+            raise Unaskable(f"the features of a mixture are a list, not a {type(data['features']).__name__}")
         features: list[Feature] = []
         for part in data["features"]:
             if not isinstance(part, list) or len(part) != 4 or part[0] != "scaled":
@@ -169,11 +181,15 @@ def moment_from_json(data: Mapping[str, Any]) -> Moment:
     return Moment(Mixture.from_json(data["mixture"]), data["component"], data["feature"], data["power"])
 
 
-def _floats(part: Any) -> Floats:
-    try:
-        found = np.array(part, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise Unaskable("the parameters of a mixture are numbers, row by row") from None
-    if not np.isfinite(found).all():
-        raise Unaskable("the parameters of a mixture are finite numbers")
-    return found
+def _floats(part: Any, depth: int) -> Floats:
+    """Numbers in rows, or one row of them; texts and truth values are none, whatever NumPy would make of them."""
+    if isinstance(part, np.ndarray):
+        part = part.tolist()
+    if not isinstance(part, list | tuple):
+        raise Unaskable(f"the parameters of a mixture are numbers, row by row, not a {type(part).__name__}")
+    if depth > 1:
+        rows = [_floats(row, depth - 1) for row in part]
+        if len({len(row) for row in rows}) > 1:
+            raise Unaskable("the rows of a mixture's parameters are equally long")
+        return np.array(rows, dtype=np.float64)
+    return np.array([literals.number(value) for value in part], dtype=np.float64)
