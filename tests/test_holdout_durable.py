@@ -190,6 +190,53 @@ def test_a_repeat_waits_for_the_first_to_be_durable() -> None:
     holdout.verify()
 
 
+def queued(holdout: Holdout, callers: int) -> None:
+    """Return when so many wait to be served."""
+    for _ in range(2_000):
+        if len(holdout._desk._jobs) < callers:
+            threading.Event().wait(0.01)
+
+
+@pytest.mark.parametrize(("together", "commits"), [(64, [4, 1]), (2, [2, 3]), (1, [1, 4])])
+def test_who_comes_while_another_is_served_is_entered_with_it(
+    monkeypatch: pytest.MonkeyPatch, together: int, commits: list[int]
+) -> None:
+    """Up to a number of callers, and a model none has to wait for; the next turn takes up all who wait."""
+    monkeypatch.setattr("unworn.holdout.desk._TOGETHER", together)
+    store = Wrapped(MemoryStore())
+    holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=store)
+    entered, append = [], store.append
+    store.append = lambda entries, expect: (entered.append(len(entries)), append(entries, expect))[1]  # type: ignore
+    at_rows, go_on, answers = threading.Event(), threading.Event(), []
+
+    class Waiting:
+        def predict(self, features: Any) -> Any:
+            at_rows.set()
+            assert go_on.wait(20)
+            return np.ones(len(features), dtype=int)
+
+    def ask(cut: float) -> None:
+        answers.append(holdout.ask(share(col("x0") > cut), 0.4))
+
+    first = threading.Thread(target=lambda: answers.append(holdout.score(Waiting(), 0.5, name="waits")))
+    first.start()
+    assert at_rows.wait(20)
+    late = [threading.Thread(target=ask, args=(cut,)) for cut in (0.1, 0.2, 0.3)]
+    for thread in late:
+        thread.start()
+    queued(holdout, 3)
+    late.append(threading.Thread(target=lambda: answers.append(holdout.score(Waiting(), 0.5, name="too"))))
+    late[-1].start()
+    queued(holdout, 4)
+    go_on.set()
+    for thread in (first, *late):
+        thread.join(20)
+    assert entered == commits
+    assert sorted(answer.index for answer in answers) == [1, 2, 3, 4, 5]
+    assert holdout.meter.asked == 5
+    holdout.verify()
+
+
 def test_eight_threads(tmp_path: Path) -> None:
     holdout = Holdout(X, ledger=tmp_path / "ledger.db")
     answers: list[dict[float, Any]] = [{} for _ in range(8)]

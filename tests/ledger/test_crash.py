@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 from unworn.errors import Conflict
-from unworn.ledger import GENESIS, Entry, Key, verify
+from unworn.ledger import GENESIS, Entry, Key, sqlitefile, verify
 from unworn.ledger.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
@@ -124,3 +124,26 @@ def test_a_kill_between_key_and_terms_leaves_no_holdout(tmp_path: Path) -> None:
     store.create(terms, key)  # the same one may be tried again
     assert store.read("ab" * 16) == [terms]
     store.close()
+
+
+def test_a_kill_while_the_log_is_laid_out_leaves_the_ledger_as_it_was(tmp_path: Path) -> None:
+    path, key = tmp_path / "x.db", Key(bytes(32))
+    terms = Entry.seal("ab" * 16, 0, GENESIS, {"public": key.public}, key)
+    first, second = (Entry.seal("ab" * 16, 1, terms.hash, {"number": number}, key) for number in (1, 2))
+    store = SQLiteStore(path)
+    store.create(terms, key)
+    store.close()
+
+    def work(acknowledge: Callable[[str], None]) -> None:
+        sqlitefile.roll_back = lambda _: (acknowledge("laid out"), threading.Event().wait())  # type: ignore[assignment]
+        SQLiteStore(path).append([first], expect=terms.hash)
+
+    assert harness().run_and_kill([work], 0.01) == [["laid out"]]
+    assert path.with_name("x.db-wal").stat().st_size > 200 * 4096
+    store = SQLiteStore(path)
+    assert store.read("ab" * 16) == [terms]
+    store.append([second], expect=terms.hash)
+    assert store.read("ab" * 16) == [terms, second]
+    check = store._connection.execute("PRAGMA integrity_check").fetchone()[0]  # type: ignore[union-attr]
+    store.close()
+    assert check == "ok"

@@ -405,6 +405,56 @@ def test_a_sleeper_that_is_interrupted_passes_its_turn_on(
     assert sqlite_store.read(holdout) == entries
 
 
+# ---- the write-ahead log
+
+
+def log_of(store: SQLiteStore) -> Path:
+    return store.path.with_name(f"{store.path.name}-wal")
+
+
+def test_the_log_is_laid_out_once_and_written_over(sqlite_store: SQLiteStore, chain: Chain, key: Key) -> None:
+    """No commit but the first lengthens the log, also once it is full and starts again."""
+    entries = chain(150, pad="x" * 700)
+    sqlite_store.create(entries[0], key)
+    laid = log_of(sqlite_store).stat().st_size
+    assert laid >= 250 * 4096
+    for entry in entries[1:]:
+        sqlite_store.append([entry], expect=entry.previous)
+        assert log_of(sqlite_store).stat().st_size == laid
+    assert sqlite_store.path.stat().st_size > 10 * 4096  # what it held was moved: the log did start again
+    assert sqlite_store.read(entries[0].holdout) == entries
+    other = raw(sqlite_store)
+    assert {name for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'table'")} == {"entries"}
+    assert other.execute("PRAGMA freelist_count").fetchone() == (0,)
+    assert other.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    other.close()
+    assert sqlite_store._connection is not None
+    assert sqlite_store._connection.execute("PRAGMA cache_size").fetchone() == (-2000,)
+
+
+def test_who_only_reads_lays_nothing_out(sqlite_store: SQLiteStore, chain: Chain, key: Key) -> None:
+    sqlite_store.create(chain(0)[0], key)
+    sqlite_store.close()
+    again = SQLiteStore(sqlite_store.path)
+    assert len(again.read(chain(0)[0].holdout)) == 1
+    assert log_of(again).stat().st_size == 0
+    again.close()
+
+
+def test_a_log_that_cannot_be_laid_out_costs_nothing_but_time(
+    sqlite_store: SQLiteStore, chain: Chain, key: Key
+) -> None:
+    entries = chain(2)
+    assert sqlite_store._connection is not None
+    pages = sqlite_store._connection.execute("PRAGMA page_count").fetchone()[0]
+    sqlite_store._connection.execute(f"PRAGMA max_page_count={pages + 3}")  # room for entries, not for blank pages
+    sqlite_store.create(entries[0], key)
+    assert log_of(sqlite_store).stat().st_size < 100 * 4096
+    sqlite_store.append(entries[1:], expect=entries[0].hash)
+    assert sqlite_store.read(entries[0].holdout) == entries
+    assert not sqlite_store._connection.in_transaction
+
+
 # ---- several processes
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _TRIES = 10_000
 """How often another process may overtake one ask; each time somebody else got an answer."""
+_TOGETHER = 64
+"""Callers served at once from which on late ones wait for the next turn, or a stream of them would hold all up."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class _Job:
         self.answers: list[Answer] = []
         self.error: BaseException | None = None
         self.settled = False
+
+    @property
+    def short(self) -> bool:
+        """Whether this is one question that runs no code of the asker's, who may have all day."""
+        return len(self.asks) == 1 and not self.asks[0].facts.runs_code
 
     def settle(self, error: BaseException | None = None) -> None:
         self.error = error
@@ -109,11 +116,11 @@ class Desk:
     def _serve(self) -> None:
         """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
         with self._mine():
-            jobs = [self._jobs.popleft() for _ in range(len(self._jobs))]
+            jobs: list[_Job] = []
             self._server = threading.get_ident()
             try:
                 for _ in range(_TRIES):
-                    if self._enter_all([job for job in jobs if not job.settled]):
+                    if self._enter_all(jobs):
                         return
                 overtaken = f"other writers overtook this ask {_TRIES} times; nothing was charged, ask again later"
                 for job in jobs:
@@ -123,11 +130,15 @@ class Desk:
                 self._jobs.extendleft(reversed([job for job in jobs if not job.settled]))
 
     def _enter_all(self, jobs: list[_Job]) -> bool:
-        """One try; false when another process was first. Nobody hears anything before all of it is durable."""
+        """One try; false when another process was first. Nobody hears anything before all of it is durable.
+
+        Whoever comes with a short question while others are being served is served with them, for one commit more
+        costs all of them more than one question more.
+        """
         head, entries = self.transcript.head, []
         errors: dict[int, BaseException] = {}
         try:
-            for place, job in enumerate(jobs):
+            for place, job in enumerate(self._taken_up(jobs)):
                 try:
                     job.answers, written = self._hand_in(job.asks, job.memo)
                     entries += written
@@ -148,6 +159,16 @@ class Desk:
         for place, job in enumerate(jobs):
             job.settle(errors.get(place))
         return True
+
+    def _taken_up(self, jobs: list[_Job]) -> Iterator[_Job]:
+        """Those of an earlier try, then whoever waits and, one by one, whoever comes meanwhile and is soon done."""
+        yield from jobs
+        waiting = len(self._jobs)
+        with suppress(IndexError):  # nobody is left, or the last one has just given up
+            while waiting > 0 or (len(jobs) < _TOGETHER and self._jobs[0].short):
+                waiting -= 1
+                jobs.append(self._jobs.popleft())
+                yield jobs[-1]
 
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
@@ -182,7 +203,8 @@ class Desk:
             return replace(ask, guess=own)
         if ask.guess is not None or ask.parent is not None:
             return ask
-        return replace(ask, guess=ledger_guess(ask.query, ask.facts, self.transcript))
+        guess = ledger_guess(ask.query, ask.facts, self.transcript)
+        return ask if guess is None else replace(ask, guess=guess)
 
     def answer(self, index: int, query: Query | None = None) -> Answer:
         """The answer that an entry records."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.certificate import Certificate, replay
 from unworn.holdout.desk import Desk
-from unworn.holdout.meter import Meter
 from unworn.ledger import verify
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.transcript import Terms
@@ -16,6 +15,7 @@ from unworn.queries.frames import to_frame
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from unworn.holdout.meter import Meter
     from unworn.sample import Sample
 
 
@@ -80,6 +80,8 @@ class Looking:
     @property
     def meter(self) -> Meter:
         """What has been asked and spent, and how wide the next answer would be."""
+        from unworn.holdout.meter import Meter  # loaded by those who look
+
         with self._desk.released() as transcript:
             return Meter.of(transcript, self._desk.refused)
 

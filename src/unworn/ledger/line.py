@@ -64,6 +64,9 @@ class Line:
 
     def _hand_over(self) -> None:
         """Wake those who were served and one who was not, who leads from here on. Called under ``_turn``."""
+        if not self._sleepers:
+            self._leading = False
+            return
         served = [bed for bed in self._sleepers if bed[0].settled]
         self._sleepers = [bed for bed in self._sleepers if not bed[0].settled]
         self._leading = bool(self._sleepers)

@@ -15,7 +15,7 @@ from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.group import GroupCommit
 from unworn.ledger.keyfiles import KeyFiles
 from unworn.ledger.keys import Key
-from unworn.ledger.sqlitefile import abandon, explain, identity, open_file, roll_back
+from unworn.ledger.sqlitefile import abandon, explain, identity, lay_out, open_file, roll_back
 from unworn.ledger.store import Ticket, check_terms, newcomers, refusal
 
 _COLUMNS = "holdout, idx, previous, body, hash, signature"
@@ -52,6 +52,7 @@ class SQLiteStore(GroupCommit):
         self._keys = KeyFiles(self.path.with_name(f"{self.path.name}.keys"))
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._laid_out = False
         self._closed = False
         with self._mine():
             self._connect()
@@ -127,6 +128,9 @@ class SQLiteStore(GroupCommit):
         try:
             connection = self._connect()
             self._check_file()
+            if not self._laid_out:  # by the first who writes: many only read
+                lay_out(connection, self.path)
+                self._laid_out = True
             refused = {} if _write_whole(connection, batch) else _write_some(connection, batch)
         except (sqlite3.Error, LedgerError) as error:
             roll_back(connection)
@@ -164,6 +168,7 @@ class SQLiteStore(GroupCommit):
         if self._connection is not None:
             abandon(self._connection)
             self._connection = None
+            self._laid_out = False
 
 
 def _write_whole(connection: sqlite3.Connection, batch: list[Ticket]) -> bool:

@@ -13,6 +13,8 @@ from unworn.ledger.entry import GENESIS
 
 PATIENCE = 30.0
 """Seconds to wait for another process's commit; each takes well under a millisecond."""
+_LOG = 250
+"""Pages of the write-ahead log before what it holds is moved into the file and it is written from its start again."""
 
 _VERSION = 1
 # The triggers stop mistakes and lost races, not forgers, who are found by the hashes. The one on INSERT lets
@@ -75,6 +77,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
         raise LedgerError(f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log")
     connection.execute("PRAGMA synchronous=FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
     if version == 0:
         connection.execute("BEGIN IMMEDIATE")
         if _version(connection, path) == 0:  # another process may have been first
@@ -107,6 +110,36 @@ def _statements(script: str) -> list[str]:
             statements.append(text)
             text = ""
     return statements
+
+
+def lay_out(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the write-ahead log as long as it will be, so that commits write over it and do not lengthen it.
+
+    To sync a file that has grown is to sync its length too, which takes a file system as long again. What is written
+    here is never committed: pages that a small cache cannot hold go to the log, and are taken back. Where the disk
+    does not allow it nothing is lost but time, and the commit itself will say what is wrong.
+    """
+    page, cache = (connection.execute(f"PRAGMA {what}_size").fetchone()[0] for what in ("page", "cache"))
+    if _length(f"{path}-wal") >= _LOG * page:
+        return
+    connection.execute("BEGIN IMMEDIATE")  # outside: whoever holds the ledger is waited for as by any commit
+    try:
+        connection.execute("PRAGMA cache_size=10")
+        connection.execute("CREATE TABLE blank (pages BLOB)")
+        # A few more than are meant: the cache keeps some back, and the last commit before a move ends beyond the mark.
+        connection.execute("INSERT INTO blank VALUES (zeroblob(?))", ((_LOG + 30) * page,))
+    except sqlite3.Error:
+        pass
+    finally:
+        roll_back(connection)
+        connection.execute(f"PRAGMA cache_size={cache}")
+
+
+def _length(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def identity(path: Path) -> tuple[int, int]:
