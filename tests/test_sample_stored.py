@@ -228,12 +228,6 @@ def test_parts_are_refused_and_free(path):
     assert holdout.meter.asked == 0
 
 
-def test_nothing_is_gathered_ahead(path):
-    holdout = Holdout(f"duckdb:{path}", asks=5, mechanism=Subsampled.for_(rows=ROWS, asks=5))
-    with pytest.raises(Unaskable, match="drawn when they are asked"):
-        holdout.gather(3)
-
-
 def test_a_dropped_table_charges_nothing_and_the_ledger_stays(path, tmp_path):
     ledger = tmp_path / "dropped.db"
     with duckdb.connect() as connection:

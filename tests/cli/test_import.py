@@ -105,3 +105,43 @@ def test_types_of_a_csv_file_are_those_of_all_its_rows(run: Run, tmp_path: Path)
     assert path.stat().st_size > 2**20  # more than one block, so that the first does not know the last
     assert run("import", str(path), str(tmp_path / "out.arrow")).exit_code == 0
     assert digests(Sample.read(tmp_path / "out.arrow"), SECRET) == digests(Sample.read(path), SECRET)
+
+
+TEXTS = {
+    "string_view": pa.string_view(),
+    "large_string": pa.large_string(),
+    "coded": pa.dictionary(pa.int8(), pa.string()),
+    "coded, large": pa.dictionary(pa.int64(), pa.large_string()),
+    "coded, unsigned": pa.dictionary(pa.uint16(), pa.string()),
+}
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+@pytest.mark.parametrize("kind", TEXTS)
+def test_text_of_every_form_is_the_same_text(run: Run, tmp_path: Path, kind: str, form: str) -> None:
+    words = ["a word that is too long to stand in place", "short", None, "", "ü"] * 400
+    plain = pa.table({"word": words, "age": list(range(2_000))})
+    column = pa.array(words).dictionary_encode().cast(TEXTS[kind]) if "coded" in kind else pa.array(words, TEXTS[kind])
+    table, path = plain.set_column(0, "word", column), tmp_path / f"words.{form}"
+    if form == "arrow":
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=300)
+    else:
+        pyarrow.parquet.write_table(table, path, row_group_size=300)
+    assert run("import", str(path), str(tmp_path / "out.arrow")).exit_code == 0
+    assert digests(Sample.read(tmp_path / "out.arrow"), SECRET) == digests(Sample.read(plain), SECRET)
+    told = json.loads(run("ask", str(tmp_path / "out.arrow"), "word = 'short'", "--json").stdout)
+    assert told["low"] < 0.2 < told["high"]
+
+
+def test_an_arrow_file_that_lies_about_its_columns_is_refused(run: Run, tmp_path: Path) -> None:
+    """Codes beyond the words there are: Arrow itself would read beside its memory."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 77], pa.int32()), pa.array(["a", "b"]), safe=False)
+    path = tmp_path / "lies.arrow"
+    with pa.ipc.new_file(path, pa.schema([("word", codes.type)])) as writer:
+        writer.write_batch(pa.record_batch([codes], ["word"]))
+    for command in (("import", str(path), str(tmp_path / "out.arrow")), ("ask", str(path), "word = 'a'")):
+        refused = run(*command)
+        assert refused.exit_code == 2
+        assert "could not be read" in refused.stderr
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["lies.arrow"]

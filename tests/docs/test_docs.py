@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,15 @@ _CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if _CODE.search(p.read_text())], ids=lambda p: p.name)
+def examples() -> Iterator[Any]:
+    """The pages with code; one that starts Spark needs it, and Java."""
+    for page in PAGES:
+        code = "".join(_CODE.findall(page.read_text()))
+        if code:
+            yield pytest.param(page, marks=[pytest.mark.spark] if "pyspark" in code else [], id=page.name)
+
+
+@pytest.mark.parametrize("page", list(examples()))
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -270,7 +270,7 @@ def test_a_file_of_many_columns_is_mapped_too(tmp_path: Path) -> None:
 
 
 def test_where_there_are_no_links_a_file_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*names: Any) -> None:
+    def refuse(*names: Any, **how: Any) -> None:
         raise PermissionError(1, "no links here")
 
     monkeypatch.setattr(os, "link", refuse)

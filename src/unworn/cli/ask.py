@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unworn.cli.opening import Given, check_file, rehearsal
+from unworn.cli.opening import Given, check_data, check_file, ledger_beside, rehearsal
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say
 from unworn.cli.stores import ledger_path, meter_line, opened
 
@@ -27,7 +27,12 @@ _SOURCES = {
 
 
 def ask(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Parquet, CSV, Arrow or Feather.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="Parquet, CSV, Arrow or Feather; duckdb:FILE or duckdb:BASE#TABLE to leave rows there."
+        ),
+    ],
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A condition, as in SQL; with --range a number.")],
     guess: Annotated[float | None, typer.Option(help="What you expect: agreement is nearly free.")] = None,
     guess_se: Annotated[float | None, typer.Option(help="The guess's standard error, if you know it.")] = None,
@@ -74,17 +79,19 @@ def ask(
       unworn ask people.csv "coalesce(income, 0)" --range 0 200000 --guess 41000
       unworn ask people.csv "age > 65" --quote
       unworn ask people.csv "churned" --train train.csv --asks 1000 --card card.json
+      unworn ask duckdb:people.parquet "age > 65"
+      unworn ask duckdb:base.duckdb#people "age > 65"
     """
     if guess_se is not None and guess is None:
         raise BadInput("--guess-se is the error of a guess, and there is none.\n  Add --guess.")
-    check_file(data, "data file")
+    check_data(data)
     if train is not None:
         check_file(train, "training file")
     _check_card(card)
     from unworn.queries.sql import parse as parse_sql
 
     query = parse_sql(question, range=range)  # refused before a ledger is made for it
-    where = ledger or f"{data}.ledger.db"
+    where = ledger or ledger_beside(data)
     path = ledger_path(where)
     made = path is not None and not os.path.exists(path)
     given = Given(data, target, groups, train, asks, confidence, name, max_width)
@@ -93,7 +100,8 @@ def ask(
             store = rehearsal(None if made else stack.enter_context(opened(where)))
         else:
             if made:  # a question that cannot be asked must neither make a ledger nor seal the rows for good
-                given.open(rehearsal(None)).quote(query, guess, guess_se=guess_se)
+                with closing(given.open(rehearsal(None))) as rehearsed:
+                    rehearsed.quote(query, guess, guess_se=guess_se)
             store = stack.enter_context(opened(where))
         known = set(store.holdouts())
         holdout = given.open(store)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 from unworn.cli.output import BadInput, bad_input
+from unworn.engines.duckdb_sources import is_duckdb, place_of, title_of
 from unworn.errors import Mismatch
 from unworn.holdout import Holdout
 from unworn.ledger import GENESIS, MemoryStore, Store
@@ -17,7 +19,7 @@ from unworn.mechanisms.transcript import Terms
 class Given:
     """What was said about the rows on the command line; what was not is ``None``."""
 
-    data: Path
+    data: str
     target: str | None = None
     groups: str | None = None
     train: Path | None = None
@@ -33,7 +35,7 @@ class Given:
         name, which is nearly always right and saves reading it twice.
         """
         likely = [Terms.from_body(first.body) for first in store.holdouts().values()]
-        likely = [terms for terms in likely if terms.name == (self.name or self.data.stem)]
+        likely = [terms for terms in likely if terms.name == (self.name or title(self.data))]
         if len(likely) == 1:
             try:
                 return self._on(store, likely[0], name=likely[0].name)
@@ -79,13 +81,36 @@ class Given:
             options["schema"] = terms.schema
         train = None if self.train is None else str(self.train)
         with bad_input():
-            return Holdout(str(self.data), target, groups=self.groups, ledger=store, train=train, **options)
+            return Holdout(self.data, target, groups=self.groups, ledger=store, train=train, **options)
 
     def _insisted(self, error: Mismatch) -> bool:
         """Whether the command line itself asked for what does not fit, or leaves out what nothing else knows."""
         said = {"asks": self.asks, "confidence": self.confidence, "name": self.name}
         differing = error.numbers.get("differing", ())
         return error.numbers.get("needs") == "groups" or any(said.get(what) is not None for what in differing)
+
+
+def check_data(data: str) -> None:
+    """Rows that should be there: a file, or what an engine opens, which says itself what is wrong."""
+    if not is_duckdb(data):
+        check_file(Path(data), "data file")
+
+
+def title(data: str) -> str:
+    """What rows are called where nobody has named them."""
+    return title_of(data) if is_duckdb(data) else Path(data).stem
+
+
+def ledger_beside(data: str) -> str:
+    """Where answers are recorded unless said otherwise: the same place whether a file is read or stays in an engine.
+
+    >>> ledger_beside("people.parquet"), ledger_beside("duckdb:people.parquet"), ledger_beside("duckdb:b.duckdb#people")
+    ('people.parquet.ledger.db', 'people.parquet.ledger.db', 'b.duckdb.people.ledger.db')
+    """
+    place, table = place_of(data) if is_duckdb(data) else (data, "")
+    if is_duckdb(data) and has_magic(place) and not Path(place).is_file():
+        raise BadInput(f"{place} names many files, and a ledger lies beside one.\n  Say where: --ledger FILE.")
+    return f"{place}{'.' if table else ''}{table}.ledger.db"
 
 
 def check_file(path: Path, what: str) -> None:

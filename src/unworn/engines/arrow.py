@@ -37,6 +37,22 @@ def column_of(array: Any, kind: ColumnKind) -> Column:
     return Column(kind, values, missing)
 
 
+def taken(array: Any, places: Any) -> Any:
+    """The entries at these places. Texts come in the long form, whose length has no limit of 2 GiB; of short texts in
+    place (string views) Arrow takes none, so they are written out first.
+
+    >>> import pyarrow as pa
+    >>> taken(pa.array(["a", "b"], pa.string_view()), pa.array([1])).to_pylist()
+    ['b']
+    """
+    import pyarrow as pa
+
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    found = array.take(places)
+    return found.cast(pa.large_string()) if pa.types.is_string(found.type) else found
+
+
 def _text(array: Any, missing: Bools | None) -> Column:
     encoded = array.dictionary_encode()
     codes = encoded.indices if missing is None else encoded.indices.fill_null(0)

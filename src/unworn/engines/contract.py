@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol
 
@@ -23,8 +23,10 @@ BATCH = 131_072
 class Batch:
     """Some rows of some columns, brought out of an engine: a :class:`~unworn.queries.rows.Frame`."""
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Column] = field(repr=False)  # no row shows
     size: int
+    own: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What questions about these rows have in common, kept with them."""
 
     def column(self, name: str) -> Column:
         return self.columns[name]
@@ -77,6 +79,9 @@ class Engine(Protocol):
 
     def distinct(self, columns: Sequence[str]) -> list[int]:
         """About how many different values each column has."""
+
+    def look(self) -> None:
+        """Raise where it is plain, without reading rows, that they have changed; where it is not, do nothing."""
 
     def close(self) -> None:
         """Let go of files."""

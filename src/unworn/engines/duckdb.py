@@ -4,12 +4,14 @@ Questions become sums that DuckDB works out, many in one pass and in memory that
 is needed of rows, fingerprints, draws and random rounding, goes through in batches.
 
 Rows must not change under a sealed holdout. Every statement counts the rows again; of files the size, date and identity
-are looked at before and after; and of a relation, whose rows the owner's connection may change at any time, every
-statement adds up hashes of the columns it reads, and the sums must be those noted at the opening.
+are looked at before and after; and of a relation, whose rows the owner's connection may change at any time, and of a
+view, whose rows are made anew for every statement, each statement adds up hashes of the columns it reads as it reads
+them, and the sums must be those noted at the opening.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.engines.arrow import column_of
+from unworn.engines.arrow import column_of, taken
 from unworn.engines.contract import BATCH, Batch, Work
 from unworn.engines.duckdb_sources import Source, is_duckdb, open_source
 from unworn.engines.duckdb_types import bare, held_columns
@@ -52,13 +54,13 @@ class DuckDB:
 
     def __init__(self, data: Any) -> None:
         self._source: Source = open_source(data)
-        self._lock = threading.RLock()
+        self._lock, self._pid = threading.RLock(), os.getpid()
         relation = self._source.relation
         names = list(relation.columns)
         if len({name.lower() for name in names}) < len(names):
             raise Unaskable("DuckDB does not tell capital letters apart in names: columns need different names")
         self._held, self.left_out = held_columns(names, relation.types)
-        self._watched = not self._source.files
+        self._watched = self._source.alive
         self._stamp = self._attempt(self._source.stamp)
         self._sums: dict[str, int] = {}
         self.rows = int(self._fetch(relation, ["count(*)"])[0])
@@ -79,28 +81,25 @@ class DuckDB:
         return totals
 
     def map(self, columns: Sequence[str], work: Work) -> Iterator[NDArray[Any]]:
-        seen = 0
-        for size, arrays in self._arrow(columns):
-            yield work(seen, Batch({name: column_of(arrays[name], self._held[name].kind) for name in columns}, size))
-            seen += size
-        if seen != self.rows:
-            raise self._changed()
+        for first, size, arrays in self._arrow(columns):
+            yield work(first, Batch({name: column_of(arrays[name], self._held[name].kind) for name in columns}, size))
 
     def draw(self, rows: NDArray[np.int64], columns: Sequence[str]) -> Batch:
         import pyarrow as pa
 
-        seen, pieces = 0, {name: list[Any]() for name in columns}
-        for size, arrays in self._arrow(columns):
-            low, high = np.searchsorted(rows, [seen, seen + size])
+        pieces = {name: list[Any]() for name in columns}
+        for first, size, arrays in self._arrow(columns):
+            low, high = np.searchsorted(rows, [first, first + size])
             if high > low:
-                places = pa.array(rows[low:high] - seen)
+                places = pa.array(rows[low:high] - first)
                 for name in columns:
-                    pieces[name].append(arrays[name].take(places))
-            seen += size
-        if seen != self.rows:
-            raise self._changed()
+                    pieces[name].append(taken(arrays[name], places))
         whole = {name: pa.concat_arrays(pieces[name]) for name in columns}
         return Batch({name: column_of(whole[name], self._held[name].kind) for name in columns}, len(rows))
+
+    def look(self) -> None:
+        with self._unchanged():
+            pass
 
     def distinct(self, columns: Sequence[str]) -> list[int]:
         exp = sqlglot_exp()
@@ -111,18 +110,27 @@ class DuckDB:
         """Close the connection, if it is this engine's own."""
         self._source.close()
 
-    def _arrow(self, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The rows in Arrow arrays, in the order DuckDB keeps them in."""
+    def _arrow(self, columns: Sequence[str]) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        """The rows in Arrow arrays, in the order DuckDB keeps them in: the place of the first, how many, and they.
+
+        Whether all of them were those that were opened is known at the end, and an error if not.
+        """
         chosen = [bare(name, self._held[name]).sql(dialect="duckdb") for name in columns] or ['TRUE AS "none"']
+        watched = list(columns) if self._watched else []
+        texts = ", ".join([*chosen, *map(self._hash, watched)])
+        seen, sums = 0, dict.fromkeys(watched, 0)
         with self._lock, self._unchanged():
-            if self._watched:
-                self._checked((), (), columns)
-            reader = self._attempt(lambda: self._source.relation.project(", ".join(chosen)).to_arrow_reader(BATCH))
+            reader = self._attempt(lambda: self._source.relation.project(texts).to_arrow_reader(BATCH))
             try:
                 while (batch := self._attempt(lambda: _next(reader))) is not None:
-                    yield batch.num_rows, dict(zip(columns, batch.columns, strict=False))
+                    for name, hashes in zip(watched, batch.columns[len(chosen) :], strict=True):
+                        sums[name] += _total(hashes)
+                    yield seen, batch.num_rows, dict(zip(columns, batch.columns, strict=False))
+                    seen += batch.num_rows
             finally:
                 reader.close()
+        if seen != self.rows or any(sums[name] != self._sums[name] for name in watched):
+            raise self._changed()
 
     def _checked(self, layers: Sequence[Sequence[str]], sums: Sequence[str], used: Sequence[str]) -> tuple[Any, ...]:
         """The sums over the rows, if they are still those that were opened."""
@@ -130,7 +138,7 @@ class DuckDB:
         relation = self._source.relation
         with self._lock, self._unchanged():
             if watched:
-                first, *others = [list(layer) for layer in layers] or [["*"]]
+                first, *others = layers
                 hashes = [f'{self._hash(name)} AS "unworn hash {place}"' for place, name in enumerate(watched)]
                 layers = [[*first, *hashes], *others]
             for layer in layers:
@@ -164,6 +172,11 @@ class DuckDB:
 
     def _attempt(self, run: Callable[[], T]) -> T:
         """What DuckDB returns; a failure is told by its kind alone, because its message may quote a row."""
+        if self._pid != os.getpid():
+            raise Mismatch(
+                "this process was forked from the one that opened the rows, and DuckDB's threads stayed there.\n"
+                "  Nothing was charged. Open the holdout in this process, or start it by spawn instead of fork."
+            )
         try:
             return run()
         except ImportError:
@@ -179,8 +192,15 @@ class DuckDB:
     def _changed(self) -> Mismatch:
         return Mismatch(
             f"the rows in DuckDB are no longer the {self.rows} rows that were opened, so nothing is read from them.\n"
-            "  Nothing was charged. Bring them back as they were, and open the holdout again."
+            "  Nothing was charged. Bring them back as they were, and open the holdout again. (What random() or now()\n"
+            "  makes is new each time: put such rows into a table.)"
         )
+
+
+def _total(hashes: Any) -> int:
+    """The sum of 64-bit words, which no 64 bits hold: of their halves."""
+    words: NDArray[np.uint64] = hashes.to_numpy(zero_copy_only=False)
+    return (int((words >> np.uint64(32)).sum()) << 32) + int((words & np.uint64(2**32 - 1)).sum())
 
 
 def _next(reader: Any) -> Any | None:

@@ -21,16 +21,26 @@ SCHEME = "duckdb:"
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
 _DATABASES = (".duckdb", ".db", ".ddb")
 _MEMORY = "4GB"
+_WHY = {
+    "CatalogException": "there is no table or view of this name in it",
+    "PermissionException": "a view in it reads other files, and here nothing but this file is read",
+    "IOException": "it is gone, cut off, or open for writing in another process",
+    "ConnectionException": "it is open in this process already: close that connection, or give a relation of it",
+}
 Stamp = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A relation, the files behind it (none where they are the owner's affair), and how to let go of them."""
+    """A relation, the files behind it (none where they are the owner's affair), and how to let go of them.
+
+    ``alive`` are rows that may change though no file does: of somebody's connection, or of a view, made anew each time.
+    """
 
     relation: Any
     files: tuple[Path, ...]
     close: Callable[[], None]
+    alive: bool
 
     def stamp(self) -> Stamp:
         """What shows that a file was replaced or written to; an error where one is gone."""
@@ -49,12 +59,37 @@ def is_duckdb(data: Any) -> bool:
     return type(data).__name__ == "DuckDBPyRelation"
 
 
+def place_of(data: str) -> tuple[str, str]:
+    """Which file or files a text names, and which table in it, if any.
+
+    >>> place_of("duckdb:people.parquet"), place_of("duckdb:base.duckdb#people")
+    (('people.parquet', ''), ('base.duckdb', 'people'))
+    """
+    text = data.removeprefix(SCHEME)
+    if "#" not in text or os.path.isfile(text):
+        return text, ""
+    place, _, table = text.rpartition("#")
+    return place, table
+
+
+def title_of(data: Any) -> str:
+    """What rows are called, unless somebody says otherwise: as their file, or as their table.
+
+    >>> title_of("duckdb:people.parquet"), title_of("duckdb:base.duckdb#main.clients"), title_of("duckdb:parts/*.csv")
+    ('people', 'clients', 'holdout')
+    """
+    place, table = place_of(data) if isinstance(data, str) else ("", "")
+    name = table.rpartition(".")[2] or Path(place).stem
+    return "holdout" if not name or glob.has_magic(name) else name
+
+
 def open_source(data: Any) -> Source:
     """A relation as it is; ``duckdb:rows.parquet``, ``duckdb:parts/*.csv`` or ``duckdb:base.duckdb#table`` opened."""
     if not isinstance(data, str):
-        return Source(data, (), lambda: None)
-    place, _, table = data.removeprefix(SCHEME).partition("#")
-    files = tuple(Path(name).resolve() for name in sorted(glob.glob(place, recursive=True)) if os.path.isfile(name))
+        return Source(data, (), lambda: None, alive=True)
+    place, table = place_of(data)
+    names = [place] if os.path.isfile(place) else sorted(glob.glob(place, recursive=True))
+    files = tuple(Path(name).resolve() for name in names if os.path.isfile(name))
     if not files:
         raise Unaskable(f"there is no file {place}: write duckdb:rows.parquet, or duckdb:base.duckdb#table", path=place)
     endings = {file.suffix.lower() for file in files}
@@ -75,7 +110,7 @@ def _opened(files: tuple[Path, ...], ending: str, table: str) -> Source:
         raise MissingExtra.of("sql", "rows that stay in DuckDB") from None
     exp = sqlglot_exp()
     paths = exp.Array(expressions=[exp.Literal.string(str(file)) for file in files]).sql(dialect="duckdb")
-    name = ""
+    name, alive = "", False
     try:
         connection = duckdb.connect(
             str(files[0]) if table else ":memory:",
@@ -86,18 +121,35 @@ def _opened(files: tuple[Path, ...], ending: str, table: str) -> Source:
                 "memory_limit": _MEMORY,
             },
         )
-        # What was opened here may be read on; nothing else, and no setting can be changed back.
-        connection.execute(f"SET allowed_paths = {paths}")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
+        # What was opened here may be read on; nothing else, and no setting can be changed back. A database that is open
+        # in this process already is one and the same to DuckDB, so that all this was done the first time.
+        if connection.execute("SELECT NOT current_setting('lock_configuration')").fetchall() == [(True,)]:
+            connection.execute(f"SET allowed_paths = {paths}")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
         if table:
-            parts = [exp.to_identifier(part, quoted=True) for part in table.split(".")]
-            chosen = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False)))
+            parts = table.split(".")
+            quoted = [exp.to_identifier(part, quoted=True) for part in parts]
+            chosen = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(quoted), strict=False)))
             relation = connection.sql(exp.select("*").from_(chosen).sql(dialect="duckdb"))
+            alive = not _kept(connection, parts[-1])
         else:
             relation = connection.sql(f"SELECT * FROM {_READERS[ending]}({paths})")
     except duckdb.Error as error:
         name = type(error).__name__  # its message may quote a row
     if name:
-        raise Unaskable(f"DuckDB could not open {files[0]}{'#' if table else ''}{table} ({name})", path=str(files[0]))
-    return Source(relation, files, connection.close)
+        why = _WHY.get(name, "the file may be cut off, or no file of its kind")
+        raise Unaskable(
+            f"DuckDB could not open {files[0]}{'#' if table else ''}{table} ({name}): {why}", path=str(files[0])
+        )
+    return Source(relation, files, connection.close, alive)
+
+
+def _kept(connection: Any, name: str) -> bool:
+    """Whether these are rows that a database keeps, and no view by this name and no column made while it is read."""
+    found = connection.execute(
+        "SELECT sql FROM duckdb_tables() WHERE lower(table_name) = lower($1) "
+        "UNION ALL SELECT NULL FROM duckdb_views() WHERE lower(view_name) = lower($1)",
+        [name],
+    ).fetchall()
+    return len(found) > 0 and all(text is not None and "GENERATED ALWAYS" not in text.upper() for (text,) in found)

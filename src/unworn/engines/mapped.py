@@ -5,8 +5,9 @@ in what is touched and drops what is not, so that memory stays the same whatever
 columns are the one thing that is held.
 
 A file that shrinks under a map ends the process that touches what is gone (SIGBUS), and no Python code can catch that.
-So a file's size and date are looked at before its rows are read, and again after; what remains is the moment between,
-and a process that dies then has entered nothing: an entry is durable before its answer leaves, and none was made.
+So a file's size and date are looked at before its rows are read, and again after; and in between whoever wants to write
+to it is kept waiting, where the system can do that (:mod:`~unworn.engines.mapped_lease`). A process that dies all the
+same has entered nothing: an entry is durable before its answer leaves, and none was made.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.engines.mapped_layout import MARK, aligned, bits
+from unworn.engines.mapped_lease import Lease
 from unworn.errors import Mismatch, MissingExtra, Unaskable
 from unworn.queries.rows import Bools, Column
 from unworn.queries.schema import ColumnKind
@@ -49,8 +53,16 @@ class Watch:
 
     def __init__(self, path: Path, file: int, memory: mmap.mmap) -> None:
         self.path, self.memory = path, memory
-        self._file = file
+        self._file, self._lease = file, Lease(file)
         self._seen = self._look()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While rows are read: the file is what it was before, stays so, and is so when all is read."""
+        with self._lease:
+            self()
+            yield
+            self()
 
     def __call__(self) -> None:
         if self._look() != self._seen:
@@ -119,7 +131,9 @@ def open_mapped(path: Path) -> Mapped | None:
         note = (reader.schema.metadata or {}).get(MARK)
         alone = note is not None and reader.num_record_batches == 1
         batch = reader.get_batch(0) if alone else None
-    except (pa.ArrowInvalid, OSError) as error:
+        if batch is not None:
+            batch.validate()  # lengths and counts, without reading rows
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise _damaged(path, "is cut off or damaged") from error
     if note is None or batch is None:
         return None
@@ -138,6 +152,21 @@ def open_mapped(path: Path) -> Mapped | None:
     return Mapped(columns, left_out, pa.Table.from_batches([batch]), batch.num_rows, watch)
 
 
+def check_values(path: Path | None, columns: Mapping[str, Column]) -> None:
+    """Refuse a file with values that no import writes: words that are not there, and truths that are neither.
+
+    Opening reads no row, so that this is for whoever reads all of them for the first time, when they are sealed.
+    """
+    for column in columns.values():
+        marks = [each for each in (column.values, column.missing) if each is not None and each.dtype == np.bool_]
+        if any(int(each.view(np.uint8).max(initial=0)) > 1 for each in marks):
+            raise _damaged(path, "is damaged")
+        if column.vocabulary is not None and column.values.size:
+            low, high = int(column.values.min()), int(column.values.max())
+            if low < 0 or high >= len(column.vocabulary):
+                raise _damaged(path, "is damaged")
+
+
 def _ours(whole: Any, batch: Any, token: bytes) -> bool:
     """Whether the file is the very one that was imported: its token stands right before the first column."""
     if len(token) != 32 or not batch.num_columns or not batch.num_rows:
@@ -147,7 +176,7 @@ def _ours(whole: Any, batch: Any, token: bytes) -> bool:
     return 0 < start < whole.size and bytes(whole.slice(start, 32)) == token
 
 
-def _damaged(path: Path, how: str) -> Unaskable:
+def _damaged(path: Path | None, how: str) -> Unaskable:
     return Unaskable(f"{path} {how}: write it again with unworn import", path=str(path))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.engines.arrow import taken
 from unworn.errors import Unaskable
 from unworn.queries.arrays import is_missing
 from unworn.queries.rows import Bools
@@ -59,7 +60,7 @@ class Target:
         here = places if missing is None else places[~missing]
         found, first = np.unique(here, return_index=True)
         met = found[np.argsort(first)]
-        for place, entry in zip(met.tolist(), coded.dictionary.take(pa.array(met)).to_pylist(), strict=True):
+        for place, entry in zip(met.tolist(), taken(coded.dictionary, pa.array(met)).to_pylist(), strict=True):
             if is_missing(entry):
                 unknown[place] = True
             else:

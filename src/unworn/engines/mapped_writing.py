@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from unworn.engines.mapped_columns import Target, targets, words
 from unworn.engines.mapped_layout import MARK, NONE, Room, Skeleton, aligned, bits
+from unworn.engines.mapped_naming import appearing
 from unworn.errors import Unaskable
 from unworn.queries.rows import Bools
 
@@ -44,7 +44,7 @@ def write_mapped(
     columns, left_out = targets(schema)
     if rows < 1:
         raise Unaskable("the data has no rows")
-    with _replacing(Path(path), force) as file:
+    with appearing(Path(path), force) as file:
         writer = _Writer(file, columns, left_out, rows)
         for batch in batches:
             for start in range(0, batch.num_rows, _RUN):
@@ -145,43 +145,3 @@ def _put(file: int, place: int, data: Any) -> None:
     while view:
         done = os.pwrite(file, view, place)
         view, place = view[done:], place + done
-
-
-def check_free(path: Path, force: bool) -> None:
-    """Refuse a name that is taken, or that lies in no folder."""
-    if path.exists() and not force:
-        raise Unaskable(f"{path} is there already: choose another name, or say --force (force=True) to replace it")
-    if not path.parent.is_dir():
-        raise Unaskable(f"there is no folder {path.parent}", path=str(path))
-
-
-def _named(beside: Path, path: Path) -> None:
-    """Give a file its name, unless another took it meanwhile."""
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links cannot refuse
-        beside.rename(path)
-
-
-@contextmanager
-def _replacing(path: Path, force: bool) -> Iterator[int]:
-    """A file beside ``path`` that takes its name when all went well, and is gone when it did not."""
-    check_free(path, force)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        yield file
-        os.fsync(file)
-        if force:
-            beside.replace(path)
-        else:
-            _named(beside, path)
-    except FileExistsError:
-        raise Unaskable(f"{path} appeared meanwhile: choose another name, or say --force to replace it") from None
-    except OSError as error:
-        raise Unaskable(f"{path} could not be written: {error.strerror}. Nothing is left of it") from error
-    finally:
-        os.close(file)
-        beside.unlink(missing_ok=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.answer import Answer
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Ask, Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.looking import Looking
-from unworn.holdout.meter import Quote
 from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
@@ -25,6 +24,9 @@ from unworn.queries.predictions import Named, Recorded
 from unworn.queries.query import Facts
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict
+
+if TYPE_CHECKING:
+    from unworn.holdout.meter import Quote
 
 
 class Holdout(Looking):
@@ -103,6 +105,7 @@ class Holdout(Looking):
             transcript, key, self._reordered, self._sample = open_rows(sample, store, wanted)
             self._desk = Desk(self._sample, store, transcript, key)
         except BaseException:
+            sample.close()
             if store is not ledger:
                 store.close()
             raise
@@ -231,6 +234,8 @@ class Holdout(Looking):
         self, question: Query | str, guess: SupportsFloat | None = None, *, guess_se: float | None = None
     ) -> Quote:
         """What a question would cost and how wide its answer would be, without asking it."""
+        from unworn.holdout.meter import Quote
+
         ask = self._prepare(question, guess, guess_se)
         with self._desk.released() as transcript:
             told = transcript.answered(ask.query.fingerprint)
@@ -263,6 +268,7 @@ class Holdout(Looking):
 
         For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is dropped
         with this object; asks past them draw their rows as usual. ``columns`` are those copied ahead, by default all.
+        Rows that stay in an engine come in one pass for all the samples.
         """
         if self.mechanism.reads != "draws":
             raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, and draws none ahead")

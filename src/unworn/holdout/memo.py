@@ -19,6 +19,7 @@ from unworn.queries.rows import Floats, Raised, Rows, Words
 
 if TYPE_CHECKING:
     from unworn.sample.pool import Gathered
+    from unworn.sample.stored_pool import StoredDraw
 
 Part = tuple[int, int] | None
 
@@ -29,7 +30,7 @@ class Memo:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self.interrupted = False
-        self.ready: Gathered | None = None
+        self.ready: Gathered | StoredDraw | None = None
         self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
         self._whole: dict[str, float] = {}
@@ -86,7 +87,7 @@ class Memo:
         self.draw = ready.draw
         return ready.count(query, noise)
 
-    def offered(self, ready: Gathered | None) -> None:
+    def offered(self, ready: Gathered | StoredDraw | None) -> None:
         """Rows drawn ahead for the next answer; until it says so, it was not made from them."""
         self.ready, self.draw = ready, None
 

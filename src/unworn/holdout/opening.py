@@ -250,7 +250,7 @@ def _seal(
 def _default_name(sample: Sample, wanted: Wanted, family: Family | None) -> str:
     if family is not None:
         return f"{family.name}-{wanted.use}"
-    return "holdout" if sample.path is None else sample.path.stem
+    return sample.title
 
 
 def _names(holdouts: Mapping[str, Entry]) -> set[str]:

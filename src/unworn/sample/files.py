@@ -44,7 +44,9 @@ def _read(path: Path, form: str, backend: Any) -> Any:
     if backend == "pyarrow":
         from pyarrow import feather
 
-        return feather.read_table(str(path))
+        table = feather.read_table(str(path))
+        table.validate(full=True)  # Arrow believes what a file says of itself, and would read beside its columns
+        return table
     if backend == "polars":
         import polars
 

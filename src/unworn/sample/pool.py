@@ -6,13 +6,15 @@ number of its own instead: which pool, drawn at random when the pool begins, and
 knows no row of it, so a question cannot depend on it; and its number is entered with the answer, where no number may
 stand twice. So neither a crash (a new pool has a new name, and what was gathered is gone), nor a fork, nor a copy of
 the whole process that goes on beside it, can put two answers to the same rows: the ledger takes only one of them.
+
+Rows in memory and in mapped files are copied draw by draw; an engine's come together, in one pass over all its rows.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -25,12 +27,11 @@ from unworn.queries.query import Query
 from unworn.queries.rows import Words
 from unworn.sample import draws, passes
 from unworn.sample.frames import Picked
+from unworn.sample.stored import Stored
+from unworn.sample.stored_pool import Draw, StoredDraw, gathered
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
-
-Draw = tuple[str, int]
-"""The pool's name, and the number of the draw in it."""
 
 
 class Gathered:
@@ -59,9 +60,7 @@ class Gathered:
 class Pool:
     """Fresh rows for the next answers, each used once."""
 
-    def __init__(self, sample: Sample, key: bytes) -> None:
-        if not hasattr(sample, "reading"):
-            raise Unaskable("rows kept in an engine are drawn when they are asked: import them to draw them ahead")
+    def __init__(self, sample: Sample | Stored, key: bytes) -> None:
         if sample.unit_of_row is not None:
             raise Unaskable("rows in groups are drawn when they are asked: a pool holds rows that stand for themselves")
         self._sample, self._key = sample, key
@@ -69,7 +68,7 @@ class Pool:
 
     def _begin(self) -> None:
         self._pid, self._name, self._made = os.getpid(), os.urandom(16).hex(), 0
-        self._ready: deque[Gathered] = deque()
+        self._ready: deque[Gathered | StoredDraw] = deque()
 
     def __len__(self) -> int:
         self._mine()
@@ -85,12 +84,19 @@ class Pool:
         wanted = list(self._sample.columns) if names is None else list(names)
         for name in wanted:
             self._sample.schema.of(name)
-        for _ in range(samples):
-            self._made += 1
-            draw = (self._name, self._made)
-            self._ready.append(Gathered(self._sample, draw, self._key, units, replace, wanted))
+        first, self._made = self._made + 1, self._made + samples
+        drawn = [(self._name, number) for number in range(first, first + samples)]
+        self._ready.extend(list(self._gathered(drawn, units, replace, wanted)))
 
-    def take(self, used: Callable[[Draw], bool]) -> Gathered | None:
+    def _gathered(
+        self, drawn: Sequence[Draw], units: int, replace: bool, names: Sequence[str]
+    ) -> Iterable[Gathered | StoredDraw]:
+        sample, key = self._sample, self._key
+        if isinstance(sample, Stored):
+            return gathered(sample, key, drawn, units, replace, names)
+        return (Gathered(sample, draw, key, units, replace, names) for draw in drawn)
+
+    def take(self, used: Callable[[Draw], bool]) -> Gathered | StoredDraw | None:
         """The next rows that no answer has used; None when there are none."""
         self._mine()
         while self._ready:

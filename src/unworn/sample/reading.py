@@ -7,6 +7,7 @@ values, a refusal that names the schema would tell something about the rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -18,12 +19,14 @@ from unworn.queries.arrays import encode_text
 from unworn.queries.rows import Bools, Column
 from unworn.queries.schema import ColumnKind
 
+_RUN = 131_072
+
 
 class Watch(Protocol):
     """Rows that are not in memory: still the same? and bring these in, they are wanted next."""
 
-    def __call__(self) -> None:
-        """Raise where rows have changed since they were opened."""
+    def held(self) -> AbstractContextManager[None]:
+        """While rows are read: raises where they have changed since they were opened, before and after."""
 
     def ahead(self, values: NDArray[Any], rows: NDArray[np.int64]) -> None:
         """Make ready to pick these rows of a column."""
@@ -177,25 +180,34 @@ def _from_series(series: Any) -> Read | None:
 
 def _number(values: NDArray[Any], null: Bools | None, kind: ColumnKind, copy: bool) -> Column:
     missing = null
-    if values.dtype.kind == "f":
+    finite = values.dtype.kind != "f"
+    if not finite:
         if values.dtype.itemsize > 8:
             values = values.astype(np.float64)
-        unknown: Bools = np.isnan(values)
-        missing = unknown if null is None else unknown | null
+        finite = _finite(values)
+        if not finite:
+            unknown: Bools = np.isnan(values)
+            missing = unknown if null is None else unknown | null
+            finite = bool(unknown[~np.isfinite(values)].all())
     if missing is not None and not missing.any():
         missing = None
     if missing is not None:
         values = np.where(missing, np.zeros(1, dtype=values.dtype), values)
     elif copy or not values.flags.contiguous:
         values = np.array(values, order="C")
-    return _frozen(Column(kind, values, missing))
+    return _frozen(Column(kind, values, missing, finite=finite))
+
+
+def _finite(values: NDArray[Any]) -> bool:
+    """Whether all are finite; a run at a time, since marks for all of them take longer to write than to make."""
+    return all(bool(np.isfinite(values[start : start + _RUN]).all()) for start in range(0, len(values), _RUN))
 
 
 def _date(values: NDArray[Any]) -> Column:
     micros = np.array(values, dtype="datetime64[us]")
     missing: Bools = np.isnat(micros)
     micros[missing] = np.datetime64(0, "us")
-    return _frozen(Column("date", micros, missing if missing.any() else None))
+    return _frozen(Column("date", micros, missing if missing.any() else None, finite=True))
 
 
 def _frozen(column: Column) -> Column:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -216,6 +216,11 @@ class Sample:
     def check(self, query: Query) -> None:
         """Refuse what these rows cannot be asked: nothing, where they are in memory."""
 
+    @property
+    def title(self) -> str:
+        """What the rows are called, unless somebody says otherwise."""
+        return "holdout" if self.path is None else self.path.stem
+
     def close(self) -> None:
         """Rows in memory hold nothing that others wait for."""
 
@@ -250,14 +255,9 @@ class Sample:
         inside[self._order[place * share : (place + 1) * share]] = True
         return inside
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """While rows are read: they must be there before, and must be the same when all is read."""
-        if self.watch is not None:
-            self.watch()
-        yield
-        if self.watch is not None:
-            self.watch()
+        return nullcontext() if self.watch is None else self.watch.held()
 
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
         """A count, a mean or a pair for each question, by its kind, in one pass over the rows."""

@@ -6,7 +6,7 @@ type, before anything is read. Whatever needs rows one by one, random rounding a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.engines.contract import BATCH, Batch, Engine
-from unworn.engines.duckdb_sources import is_duckdb
+from unworn.engines.duckdb_sources import title_of
+from unworn.engines.opening import is_stored, open_engine
 from unworn.engines.sql import columns_of, plain_question
 from unworn.errors import Unaskable
 from unworn.noise import Stream
@@ -26,7 +27,7 @@ from unworn.sample import draws
 from unworn.sample.reading import Read
 from unworn.sample.schemas import Declared, public_schema
 
-is_stored = is_duckdb
+__all__ = ["Stored", "is_stored"]
 
 
 class Stored:
@@ -48,8 +49,8 @@ class Stored:
     origin = None
     unit_of_row = None
 
-    def __init__(self, engine: Engine, schema: Schema) -> None:
-        self.engine, self.schema = engine, schema
+    def __init__(self, engine: Engine, schema: Schema, title: str = "holdout") -> None:
+        self.engine, self.schema, self.title = engine, schema, title
         self.rows = self.size = self.length = engine.rows
         self.columns: Mapping[str, Any] = dict.fromkeys(engine.kinds)  # names only: the values stay where they are
         self.left_out = engine.left_out
@@ -60,29 +61,21 @@ class Stored:
     def read(
         cls, data: Any, y: Any = None, *, groups: Any = None, schema: Declared | None = None, train: Any = None
     ) -> Stored:
-        """Open rows in an engine: a DuckDB relation, or a text like ``duckdb:people.parquet``.
+        """Open rows in an engine: a DuckDB relation, a text like ``duckdb:people.parquet``, a Spark frame.
 
         ``y`` names the column of labels. Every column may be missing, unless ``train`` (a sample) or ``schema=`` says
         that it is not.
         """
-        from unworn.engines.duckdb import DuckDB
-
         if groups is not None:
             raise Unaskable("rows in groups are read into memory: give a frame or a path, not rows kept in an engine")
         if y is not None and not isinstance(y, str):
             raise Unaskable("rows kept in an engine have their labels among them: give y= the name of a column")
-        engine = DuckDB(data)
-        if engine.rows == 0:
-            raise Unaskable("the data has no rows")
-        if not engine.kinds:
-            raise Unaskable("no column is a number, a truth value, a text or a date, so nothing can be asked")
-        if y is not None and y not in engine.kinds:
-            raise Unaskable(
-                f"there is no column {y!r} to be the target; the columns are: {', '.join(engine.kinds)[:200]}"
-            )
-        reads = {name: Read(Column(kind, np.zeros(0)), nullable=True) for name, kind in engine.kinds.items()}
-        known = None if train is None else dict(train.columns)
-        return cls(engine, public_schema(reads, y, False, known, schema))
+        engine = open_engine(data)
+        try:
+            return cls(engine, _schema(engine, y, train, schema), title_of(data))
+        except BaseException:
+            engine.close()  # or a database stays locked for as long as the error is looked at
+            raise
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])
@@ -163,21 +156,46 @@ class Stored:
 
     def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
         """The same over fresh rows drawn by the stream, which the engine hands out in one pass."""
-        (fact,) = self._facts([query])
+        self._facts([query])
         if units < 1 or (units > self.size and not replace):
             raise ValueError(
                 f"cannot draw {units} of {self.size} units: draw from 1 to {self.size}, or with replace=True"
             )
-        chosen = indices(draws.secret(noise), self.size, units, replace)
-        rows, places = np.unique(chosen, return_inverse=True)
-        batch = self.engine.draw(rows, columns_of(query))
+        return self.ones_at(query, indices(draws.secret(noise), self.size, units, replace), noise)
+
+    def ones_at(self, query: Query, chosen: NDArray[np.int64], noise: Words) -> int:
+        """How many of the rows at these places come out 1."""
+        (runs,) = self.fetched([chosen], columns_of(query))
+        return self.ones(query, runs, noise)
+
+    def ones(self, query: Query, runs: Iterable[Batch], noise: Words) -> int:
+        """How many of rows that were fetched before come out 1."""
+        (fact,) = self._facts([query])
         with np.errstate(all="ignore"):
-            return draws.total(fact, query, _runs(batch, places), noise)
+            return draws.total(fact, query, runs, noise)
+
+    def fetched(self, chosen: Sequence[NDArray[np.int64]], names: Sequence[str]) -> Iterator[Iterator[Batch]]:
+        """For each of several choices of places the rows there, in that order, all of them brought in one pass."""
+        rows, places = np.unique(np.concatenate(chosen), return_inverse=True)
+        batch = self.engine.draw(rows, names) if names else Batch({}, len(rows))
+        ends = np.cumsum([len(each) for each in chosen])
+        return (_runs(batch, some) for some in np.split(places, ends[:-1]))
 
     def _facts(self, queries: Sequence[Query]) -> list[Facts]:
         for query in queries:
             self.check(query)
         return [query.facts(self.schema, self.length) for query in queries]
+
+
+def _schema(engine: Engine, y: str | None, train: Any, declared: Declared | None) -> Schema:
+    if engine.rows == 0:
+        raise Unaskable("the data has no rows")
+    if not engine.kinds:
+        raise Unaskable("no column is a number, a truth value, a text or a date, so nothing can be asked")
+    if y is not None and y not in engine.kinds:
+        raise Unaskable(f"there is no column {y!r} to be the target; the columns are: {', '.join(engine.kinds)[:200]}")
+    reads = {name: Read(Column(kind, np.zeros(0)), nullable=True) for name, kind in engine.kinds.items()}
+    return public_schema(reads, y, False, None if train is None else dict(train.columns), declared)
 
 
 def _key(noise: Words) -> bytes:

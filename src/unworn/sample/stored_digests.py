@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.engines.contract import Batch
+from unworn.engines.mapped import check_values
 from unworn.sample import fingerprint
 from unworn.sample.canonical import Canonical, canonical_column
 from unworn.sample.fingerprint import SUMMED, Digests, keyed_columns, row_sums, rows_header, sorted_lanes, summed
@@ -35,7 +37,10 @@ _TELLING = 1000
 def digests(rows: Sample | Stored, secret: bytes) -> Digests:
     """The digests of these rows under a holdout's secret, wherever they lie."""
     if not isinstance(rows, Stored):
-        return fingerprint.digests(rows, secret)
+        with nullcontext() if secret in rows.digests else rows.reading():
+            if rows.watch is not None and not rows.digests:
+                check_values(rows.path, rows.columns)
+            return fingerprint.digests(rows, secret)
     if secret not in rows.digests:
         if not rows.canonical:
             whole = rows.engine.local and rows.rows <= SORTED
