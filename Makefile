@@ -1,10 +1,11 @@
-# Everything here sets itself up: a machine with Python 3.11 or newer and make is enough.
+# Everything here sets itself up: a machine with Python 3.11 or newer and make is enough (the Spark tests fetch Java).
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-PYTEST := $(BIN)/python -m pytest -q -n auto
+SPARK := .venv/.spark
+PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: help demo test test-all theory bench lint clean
+.PHONY: help demo test test-all theory bench bench-spark lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -13,6 +14,11 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unworn needs Python 3.11 or newer: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(SPARK): $(READY)
+	.ci/java
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[spark]'
 	@touch $@
 
 demo: $(READY)  ## An adaptive analyst against a naive and a protected holdout
@@ -25,14 +31,16 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 test: lint  ## Style, types, layers, unit tests and doctests (a few minutes)
-	$(PYTEST) -m 'not theory and not slow'
-	@echo "left out: tests marked 'slow' (make test-all: 200 kills, the installed wheel, the demo) and 'theory' (make theory: large simulations)"
+	$(PYTEST) -n auto -m 'not theory and not slow and not spark'
+	@echo "left out: tests marked 'slow' (make test-all: 200 kills, the installed wheel, the demo), 'spark' (make test-all: a session," \
+	  "a Connect server, a cluster of three processes) and 'theory' (make theory: large simulations)"
 
-test-all: $(READY)  ## What 'make test' leaves out because it is slow
-	$(PYTEST) -m slow
+test-all: $(READY) $(SPARK)  ## What 'make test' leaves out because it is slow or needs Java and Spark
+	$(PYTEST) -n auto -m 'slow and not spark'
+	$(PYTEST) -m spark
 
 theory: $(READY)  ## The large simulations: miss rates of every mechanism against every analyst
-	$(PYTEST) -m theory
+	$(PYTEST) -n auto -m theory
 
 bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by side
 	$(BIN)/python benchmarks/widths.py
@@ -44,6 +52,9 @@ bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by s
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/optimisation.py
 	$(BIN)/python benchmarks/scale.py
+
+bench-spark: $(SPARK)  ## The same for rows in Spark
+	$(BIN)/python benchmarks/spark.py
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -97,3 +97,8 @@ def test_release_meets_what_does_not_depend_on_the_machine() -> None:
 @pytest.mark.parametrize("script", ["weights.py", "scale.py", "optimisation.py"])
 def test_slow_scripts_have_their_form(script: str) -> None:
     check_form(measured(script))
+
+
+@pytest.mark.spark
+def test_spark_has_its_form() -> None:
+    check_form(measured("spark.py"))

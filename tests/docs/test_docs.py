@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ def examples() -> Iterator[Any]:
 @pytest.mark.parametrize("page", list(examples()))
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # as in an environment that was activated
     names: dict[str, object] = {}
     for block in _CODE.findall(page.read_text()):
         exec(compile(block, page.name, "exec"), names)
