@@ -155,8 +155,12 @@ def test_tall_columns_tell_values_in_any_order(path):
 
 
 def test_row_numbers_are_not_telling():
-    told = _tall_columns(Stored.read(duckdb.sql("select range as id from range(5000)")))
-    assert not told["id"].distinctive
+    rows = """
+        select range as id, range + 10**15 as far, (range - 7)::double as real, (range * 7919) % 5000 as shuffled,
+               range + (range = 4999)::int as gap, range * 2 as even, range + 0.5 as half from range(5000)
+    """
+    told = _tall_columns(Stored.read(duckdb.sql(rows)))
+    assert [name for name, column in told.items() if column.distinctive] == ["gap", "even", "half"]
 
 
 def test_one_ledger_for_rows_in_memory_in_files_and_in_relations(path, tmp_path):

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.spark
 ROWS, PARTITIONS, AGGREGATES = 5_000, 3, 30
 SECRET, CODE = "hunter2-{:04d}", 7_000_000_000_000_003
 AGGREGATE = re.compile(r"\b(?:sum|count|approx_count_distinct|collect_list|avg|min|max)\(")
-NUMBERS = ("age", "income", "code")
 BRINGS = ("collect", "toArrow")
 OTHERS = (
     *("toLocalIterator", "toPandas", "take", "head", "first", "tail", "show", "count", "isEmpty", "foreach"),
@@ -177,21 +176,14 @@ def test_sums_come_as_one_row_a_statement(frame, people, spy):
 
 
 def test_fingerprints_are_sums(frame, people, spy):
-    """And of each column of numbers the least and the largest in a batch, by which row numbers are known as such."""
     Holdout(frame)
     brought = spy.take()
-    ends = {
-        np.float64(end(part[name].to_numpy())).tobytes()
-        for part in parts(people)
-        for name in NUMBERS
-        for end in (np.min, np.max)
-    }
     assert brought
     # A count and a sum for each partition, or a fixed number of numbers for each batch of rows that a worker had.
     assert all(table.num_rows <= PARTITIONS for table in brought)
     assert sum(len(cell) for cell in cells(brought)) < 10_000 < 16 * ROWS
     known = secrets(people) | {np.float64(code).tobytes() for code in people["code"].to_numpy()}
-    assert {secret for cell in cells(brought) for secret in given_away(cell, known)} <= ends
+    assert not any(given_away(cell, known) for cell in cells(brought))
 
 
 def test_random_rounding_brings_counts(frame, people, spy):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _TELLING = 1000
 """So many different values are not shared by chance (43 would do at 10^9 rows), and can be counted roughly."""
+_ROUNDED = 2.0**53
+"""From here on a float need not be a whole number that has followed another."""
 
 
 def digests(rows: Sample | Stored, secret: bytes) -> Digests:
@@ -126,30 +128,34 @@ def _column(rows: Stored, name: str) -> Canonical:
 def _tall_columns(rows: Stored) -> dict[str, Canonical]:
     """All columns in one pass, each by sums over the words of its values."""
     names = list(rows.columns)
-    sums, absent = {name: Sums() for name in names}, dict.fromkeys(names, 0)
-    ends = dict.fromkeys(names, (np.inf, -np.inf))
+    sums, counted = {name: Sums() for name in names}, np.zeros((len(names), 4), dtype=np.uint64)
     for told in rows.engine.map(names, partial(_column_sums, names)):
+        counted += told[:, 4:]
         for name, words in zip(names, told, strict=True):
             sums[name].take(words[:4])
-            absent[name] += int(words[4])
-            low, high = words[5:].view(np.float64)
-            ends[name] = min(float(low), ends[name][0]), max(float(high), ends[name][1])
     different = dict(zip(names, rows.engine.distinct(names), strict=True))
     found: dict[str, Canonical] = {}
-    for name in names:
-        digest = hashlib.sha256(absent[name].to_bytes(8, "little"))
+    for name, (absent, *powers) in zip(names, counted.tolist(), strict=True):
+        digest = hashlib.sha256(absent.to_bytes(8, "little"))
         digest.update(sums[name].bytes())
-        low, high = ends[name]
-        numbered = high - low == rows.rows - 1  # as row numbers are
-        tells = different[name] >= _TELLING and not numbered
+        tells = different[name] >= _TELLING and not _numbered(rows.rows - absent, *powers)
         found[name] = Canonical(rows.schema[name].kind, digest.digest(), tells, b"", False)
     return found
 
 
+def _numbered(count: int, broken: int, total: int, squares: int) -> bool:
+    """Whether so many numbers follow one another as row numbers do, wherever they begin: by their variance, mod 2^64.
+
+    >>> _numbered(5, 0, 10 + 11 + 12 + 13 + 14, 10**2 + 11**2 + 12**2 + 13**2 + 14**2)
+    True
+    """
+    return not broken and (count * squares - total**2 - count**2 * (count**2 - 1) // 12) % 2**64 == 0
+
+
 def _column_sums(names: list[str], place: int, batch: Batch) -> NDArray[np.uint64]:
-    """For each column four sums of its values' words, how many are missing, and the bits of the least and the most."""
-    told = np.zeros((len(names), 7), dtype=np.uint64)
-    told[:, 5:] = np.array([np.inf, -np.inf]).view(np.uint64)
+    """For each column four sums of its values' words, how many are missing, how many are no whole numbers, and sums of
+    whole numbers and of their squares."""
+    told = np.zeros((len(names), 8), dtype=np.uint64)
     for words, name in zip(told, names, strict=True):
         column = batch.columns[name]
         present = slice(None) if column.missing is None else ~column.missing
@@ -157,7 +163,10 @@ def _column_sums(names: list[str], place: int, batch: Batch) -> NDArray[np.uint6
         sums.add(*(fields.word(slice(0, batch.size), place)[present] for place in fields.places[:-1]))
         words[:4], words[4] = sums.totals, 0 if column.missing is None else np.count_nonzero(column.missing)
         values = column.values[present]
-        if column.vocabulary is None and values.size:
-            numbers = values.astype(np.float64)
-            words[5:] = np.array([numbers.min(), numbers.max()]).view(np.uint64)
+        if column.kind == "number":
+            whole = values[np.abs(values) < _ROUNDED] if values.dtype.kind == "f" else values
+            whole = whole.astype(np.int64)[whole == np.floor(whole)].view(np.uint64)
+            words[5:] = len(values) - len(whole), whole.sum(), (whole * whole).sum()
+        else:
+            words[5] = len(values)
     return told
