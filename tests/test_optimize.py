@@ -135,6 +135,16 @@ def test_the_theorem_sets_the_iterations():
     assert found.risk is None
 
 
+@pytest.mark.parametrize("ridge", [1e-323, 1e-15, 1e-3])
+def test_a_tiny_penalty_puts_no_excess_out_of_reach(ridge):
+    for loss in (hinge(FEATURES), logistic(FEATURES), least_squares(FEATURES, range=(-1, 1))):
+        free, held = (Scheme.fewest(loss, Ball(2.0), 0.2, penalty) for penalty in (0.0, ridge))
+        assert held <= free * 1.01
+        assert Scheme.best(loss, Ball(2.0), held, ridge).regret(held) <= 0.2 * (1 + 1e-9)
+    with pytest.raises(ValueError):
+        Scheme.fewest(loss, Ball(2.0), float("nan"), ridge)
+
+
 def test_a_repeat_is_free_and_the_result_the_same():
     world, loss = Population(3, True), logistic(FEATURES)
     holdout = world.holdout(5_000, 5, mechanism=Gaussian(), asks=100)

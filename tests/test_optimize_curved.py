@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.test_optimize import FEATURES, Population
+from unworn import Holdout
 from unworn.errors import Exhausted, Unaskable
-from unworn.mechanisms import Gaussian
+from unworn.mechanisms import Gaussian, GuessAndCheck
 from unworn.optimize import Ball, Box, Curvature, Stump, hinge, least_squares, logistic, minimise
-from unworn.optimize.curved import everywhere, least, questions, rise
+from unworn.optimize.curved import everywhere, how_many, least, questions, rise
 from unworn.optimize.planning import plan_descent
 from unworn.queries.argmin import gradient
 from unworn.sample import Sample
@@ -186,6 +187,25 @@ def test_it_is_planned_for_and_refused_before_anything_is_asked():
     assert (found.iterations, holdout.meter.asked) == (1, 10)
     plans = [plan_descent(10**6, LOGISTIC, Ball(1.0), iterations=20, curved=curved).asks for curved in (False, True)]
     assert plans == [61, 67]
+
+
+def test_what_is_asked_is_counted_without_being_made():
+    stumps = [Stump("a", 0.1), Stump("b", 0.0)]
+    for make in (logistic, lambda *a, **k: least_squares(*a, range=(-1, 1), **k)):
+        for features in (FEATURES, stumps):
+            for intercept in (True, False):
+                loss = make(features, intercept=intercept)
+                assert how_many(loss) == len(questions(loss, (0.0,) * loss.dimension))
+
+
+def test_a_certificate_names_what_it_rests_on():
+    """Rows that a score tells apart, at a risk near 0: that the loss is never negative says more than its curvature."""
+    x = np.tile([-1.0, 1.0], 50_000)
+    holdout = Holdout({"a": x}, x > 0, mechanism=GuessAndCheck(), asks=100)
+    found = minimise(holdout, logistic({"a": (-1, 1)}, intercept=False), Ball(30.0), iterations=40, curved=True)
+    assert found.picked.endswith("by its risk")
+    assert "curvature" not in found.picked + found.certificate["theorem"]
+    assert found.certificate["theorem"].endswith("since no loss is below 0")
 
 
 @pytest.mark.parametrize("place", [(-1, 0), (0, 3), (True, 0), (0.0, 1), ("0", 1)])

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import unworn.sklearn.asked
 from unworn import Holdout
 from unworn.lab.keys import SeededStore
-from unworn.mechanisms import Gaussian
+from unworn.mechanisms import Gaussian, GuessAndCheck
 from unworn.optimize import Ball, gradient, logistic, minimise
 from unworn.sklearn import (
     AskedLinearRegression,
@@ -95,6 +95,34 @@ def test_a_holdout_that_exists():
         Holdout(columns, X[:, 0], mechanism=Gaussian(), asks=7), bounds
     )
     assert regression.predict(X).shape == (20_000,)
+
+
+def test_what_is_learned_forgets_the_frame_that_was_fitted_before():
+    pandas = pytest.importorskip("pandas")
+    X, y = made(4, rows=300)
+    model = AskedLogisticRegression(iterations=2, random_state=0).fit(pandas.DataFrame(X, columns=["p", "q"]), y)
+    fitted = model.predict_proba(pandas.DataFrame(X, columns=["p", "q"]))
+    holdout = Holdout({"age": X[:, 0]}, y, mechanism=Gaussian(), asks=5)
+    for wrong in ({"features": {"weight": (-1, 1)}}, {"features": {"age": (-3, 3)}, "classes": ("no", "yes", "who")}):
+        with pytest.raises(ValueError):
+            model.learn(holdout, **wrong)
+        assert np.array_equal(model.predict_proba(pandas.DataFrame(X, columns=["p", "q"])), fitted)
+    assert holdout.meter.asked == 0
+    assert model.learn(holdout, {"age": (-3, 3)}).predict(X[:, :1]).shape == (300,)
+
+
+def test_predictions_are_of_what_was_learned():
+    X, y = made(4, rows=300, classes=False)
+    model = AskedLinearRegression(iterations=2, random_state=0).fit(X, y)
+    before = model.predict(X)
+    assert np.array_equal(model.set_params(target_range=(0.0, 100.0)).predict(X), before)
+
+
+def test_no_score_is_too_large_for_a_chance():
+    X = np.tile([[-3.0], [3.0]], (200, 1))
+    model = AskedLogisticRegression(radius=1e5, ridge=0.0, iterations=1, mechanism=GuessAndCheck()).fit(X, X[:, 0] > 0)
+    object.__setattr__(model.minimum_, "coefficients", (0.0, 5e4))
+    assert model.predict_proba(X[:2]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 @pytest.mark.parametrize("wrong", [{"bounds": (1.0, 1.0)}, {"radius": 0.0}, {"iterations": 0}, {"ridge": -1.0}])

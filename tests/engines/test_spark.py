@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -375,13 +374,9 @@ def test_work_may_return_any_array_and_takes_large_batches(spark):
         [290_000, 10_000],
     ]
     for array in (np.zeros((0, 3)), np.float32(3), np.array(["é", "b"]), np.array([True])):
-        (found, *_) = rows.map(["b"], partial(_same, array))
+        (found, *_) = rows.map(["b"], lambda place, batch, array=array: array)
         assert found.dtype == array.dtype
         assert found.shape == array.shape
-
-
-def _same(array, place, batch):
-    return array
 
 
 def test_objects_do_not_come_back(spark):

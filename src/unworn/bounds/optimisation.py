@@ -103,7 +103,7 @@ def strongly_convex_iterations(excess: float, lipschitz: float, curvature: float
     399
     """
     _check(1, lipschitz=lipschitz, curvature=curvature)
-    return _ceiling(2.0 * lipschitz**2 / (curvature * _goal(excess)) - 1)
+    return _ceiling(2.0 * lipschitz**2 / curvature / _goal(excess) - 1)
 
 
 def smooth_iterations(excess: float, smoothness: float, reach: float, curvature: float = 0.0) -> int:
@@ -116,6 +116,8 @@ def smooth_iterations(excess: float, smoothness: float, reach: float, curvature:
     if curvature <= 0 or plain == 1:
         return plain
     grown = curvature / smoothness
+    if grown * plain < 1e-9:  # as for the regret: too little to tell
+        return plain
     needed = math.log1p(smoothness * reach**2 / 2.0 * grown / excess) / math.log1p(grown)
     return min(plain, _ceiling(needed))
 

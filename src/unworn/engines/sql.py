@@ -1,9 +1,9 @@
 """A batch of questions as one statement: a layer that prepares columns, layers of shared values, and the sums.
 
 A share is counted. A mean, of an expression or of a loss's gradient, is the sum of values cut to its range, on a grid
-of 2^-62 of that range, as a whole number: such sums are exact, so the result is the same to the last bit whatever
-order, number of threads or company the engine adds in, where a sum of floats would move with all three. What a value
-loses on the grid is at most 2^-63 of the range.
+of at most 2^-61 of the larger of its ends, as a whole number: such sums are exact, so the result is the same to the
+last bit whatever order, number of threads or company the engine adds in, where a sum of floats would move with all
+three. What a value loses on the grid is at most 2^-62 of that end, in size.
 """
 
 from __future__ import annotations

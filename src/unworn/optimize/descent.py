@@ -12,7 +12,7 @@ from unworn.bounds.optimisation import block_deviation
 from unworn.certificate import NO_PROMISE
 from unworn.optimize.certify import Path, certified
 from unworn.optimize.checks import check_luck, check_size, within_plan
-from unworn.optimize.curved import everywhere, least, questions, rise
+from unworn.optimize.curved import everywhere, how_many, least, questions, rise
 from unworn.optimize.methods import Scheme, corner
 from unworn.optimize.minimum import NOT_CUT, PUBLIC_BLOCKS, Minimum
 from unworn.optimize.regions import Floats, Region, finite
@@ -83,12 +83,12 @@ def minimise(
         check_luck(luck, holdout.confidence)
     block = math.ceil(loss.dimension / parts)
     if iterations is None and excess is not None:
-        iterations = min(scheme.iterations(excess) for scheme in Scheme.all(loss, over, penalty, parts))
+        iterations = Scheme.fewest(loss, over, excess, penalty, parts)
     elif excess is not None:
         raise ValueError("give iterations= or excess=, not both: the theorem sets one from the other")
     if curved and (loss.bend is None or parts > 1):
         raise ValueError("curved=True needs a logistic or squared loss, and blocks=1: others have no curvature to ask")
-    bends = len(questions(loss, tuple(over.start(loss.dimension)))) if curved else 0
+    bends = how_many(loss) if curved else 0
     count = within_plan(holdout, block, iterations, bends + int(risk))
     scheme = Scheme.best(loss, over, count, penalty, parts)
     # A first question, never asked: what the schema refuses is refused before anything is charged.
@@ -162,7 +162,7 @@ class _Walk:
             # No loss is below 0, so that neither is the best: what is left is at most all there is.
             whole_risk = self.answers[-1].high + self.scheme.curvature / 2 * float(point @ point)
             if whole_risk < regret + error and error < math.inf:
-                regret, error, picked = 0.0, whole_risk, f"{picked}, by its risk"
+                regret, error, picked = 0.0, whole_risk, f"{picked.partition(',')[0]}, by its risk"
                 confidence = self.holdout.confidence
         last = self.answers[-1]
         return Minimum(

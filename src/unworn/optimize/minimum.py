@@ -74,9 +74,10 @@ class Minimum:
         """Everything the bound rests on, as JSON: the theorem, the numbers, and where in the ledger its answers are."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
         told |= {name: None for name in ("excess", "error") if not math.isfinite(told[name])}  # nothing is promised
+        by = next((what for way, what in BY.items() if self.picked.endswith(way)), "")
         return {
             "what": "excess population risk of a minimiser",
-            "theorem": THEOREMS[self.method] + (CURVED if "by its curvature" in self.picked else ""),
+            "theorem": THEOREMS[self.method] + by,
             **told,
             "loss": self.loss.to_json(),
             "over": self.over.to_json(),
@@ -103,4 +104,8 @@ THEOREMS = {
 }
 """By name of the method; all of them in docs/theory/optimisation.md."""
 
-CURVED = "; certified by the curvature asked for at the point"
+BY = {
+    "by its curvature": "; certified by the curvature asked for at the point",
+    "by its risk": "; certified by the risk asked for at the point, since no loss is below 0",
+}
+"""By how ``picked`` ends: what the bound rests on, where it is not the gradients alone."""

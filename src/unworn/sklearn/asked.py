@@ -64,9 +64,9 @@ class Asked(BaseEstimator):  # type: ignore[misc]
         Predictions then take a matrix with these columns, in this order. As many iterations are made as ``iterations``
         says, or as the holdout's plan has left.
         """
-        loss = self._loss(self._named(features), target)
-        self.n_features_in_ = len(features)
-        return self._minimise(holdout, loss, self.iterations)
+        self._minimise(holdout, self._loss(self._named(features), target), self.iterations)
+        columns_are(self, features)
+        return self
 
     def _named(self, features: Mapping[str, tuple[float, float]]) -> Any:
         return [Feature(name, low, high) for name, (low, high) in features.items()]
@@ -91,6 +91,13 @@ class Given:
 
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
         return values
+
+
+def columns_are(model: Any, features: Mapping[str, tuple[float, float]]) -> None:
+    """What predictions take from now on: a matrix, whatever the names in a frame that was fitted before."""
+    model.n_features_in_ = len(features)
+    if hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
 
 
 def checked(model: Any, X: Any, y: Any = "no_validation", **wanted: Any) -> Any:

@@ -65,12 +65,15 @@ class AskedClassifier(ClassifierMixin, Asked):  # type: ignore[misc]
         classes: tuple[Any, Any] = (0, 1),
     ) -> Self:
         """Learn from a holdout that exists already; ``classes`` are its labels, the second counts as +1."""
-        self.classes_ = np.array(classes)
+        if len(classes) != 2 or classes[0] == classes[1]:
+            raise ValueError(f"classes are two labels, the second of which counts as +1, not {classes!r:.60}")
         self._positive = classes[1]
         try:
-            return super().learn(holdout, features, target)
+            super().learn(holdout, features, target)
         finally:
             del self._positive
+        self.classes_ = np.array(classes)
+        return self
 
     @property
     def _plus(self) -> Any:
@@ -113,7 +116,7 @@ class AskedLogisticRegression(AskedClassifier):
         return logistic(features, target, positive=self._plus)
 
     def predict_proba(self, X: Any) -> Floats:
-        chance = 1 / (1 + np.exp(-self._score(X)))
+        chance = np.exp(-np.logaddexp(0.0, -self._score(X)))  # which no score makes overflow
         return np.column_stack([1 - chance, chance])
 
 

@@ -12,7 +12,7 @@ from unworn.holdout import Holdout
 from unworn.mechanisms import Gaussian, GuessAndCheck
 from unworn.optimize import FittedMixture, fit_mixture
 from unworn.queries.rows import Floats
-from unworn.sklearn.asked import Given, checked, seed_of, seeded
+from unworn.sklearn.asked import Given, checked, columns_are, seed_of, seeded
 from unworn.sklearn.library import BaseEstimator, DensityMixin, check_is_fitted, validate_data
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ class AskedGaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         The start follows from ``random_state``, which is no secret; predictions take a matrix with these columns.
         """
-        self.n_features_in_ = len(features)
-        return self._fit(holdout, features, seed_of(self.random_state) or 0)
+        self._fit(holdout, features, seed_of(self.random_state) or 0)
+        columns_are(self, features)
+        return self
 
     def _fit(self, holdout: Holdout, features: Mapping[str, tuple[float, float]], seed: int) -> Self:
         self.fitted_ = fit_mixture(

@@ -46,8 +46,9 @@ class AskedRegressor(RegressorMixin, Asked):  # type: ignore[misc]
         return self._seal(X, np.asarray(y, dtype=np.float64))
 
     def predict(self, X: Any) -> Floats:
-        low, high = self.target_range
-        return (low + high) / 2 + (high - low) / 2 * self._score(X)
+        score = self._score(X)
+        low, high = self.minimum_.loss.range or self.target_range  # as it was learned, whatever is set since
+        return (low + high) / 2 + (high - low) / 2 * score
 
 
 class AskedLinearRegression(AskedRegressor):
