@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
+from unworn.holdout.desk import Ask, _Job
 from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
 from unworn.ledger.sqlite import SQLiteStore
 
@@ -99,6 +101,57 @@ def test_a_failed_write_answers_nothing_and_charges_nothing() -> None:
     assert holdout.ask(above(0)) == first
     store.refuse_with = None
     assert holdout.ask(above(0.5), 0.3).index == 2
+    holdout.verify()
+
+
+def test_what_could_be_neither_written_nor_forgotten_is_not_told_to_who_asks_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The disk fails twice: first the entry is not written, then the ledger cannot be read to forget it."""
+    store = Wrapped(MemoryStore())
+    holdout = Holdout(X, ledger=store)
+    holdout.ask(above(0), 0.5)
+    store.refuse_with = LedgerError("the disk is full. Nothing was charged.")
+
+    def unreadable(holdout: str, start: int = 0) -> list[Entry]:
+        raise LedgerError("the disk failed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "read", unreadable)
+        for _ in range(2):
+            with pytest.raises(LedgerError, match="disk failed"):
+                holdout.ask(above(0.5), 0.3)
+    with pytest.raises(LedgerError, match="disk is full"):
+        holdout.ask(above(0.5), 0.3)
+    store.refuse_with = None
+    assert holdout.ask(above(0.5), 0.3).index == 2
+    assert len(store.read(holdout._desk.transcript.first.holdout)) == 3
+    holdout.verify()
+
+
+@pytest.mark.parametrize("torn", ["_states", "entries", "records", "_asked"])
+def test_an_interrupt_between_two_steps_of_the_fold_leaves_no_trace(torn: str) -> None:
+    holdout = Holdout(X, ledger=Wrapped(MemoryStore()))
+    first = holdout.ask(above(0), 0.5)
+    transcript = holdout._desk.transcript
+    kept = getattr(transcript, torn)
+
+    class Interrupted(type(kept)):  # type: ignore[misc]
+        def append(self, value: Any) -> None:
+            super().append(value)
+            raise KeyboardInterrupt
+
+        def setdefault(self, key: Any, value: Any) -> Any:
+            raise KeyboardInterrupt
+
+    setattr(transcript, torn, Interrupted(kept))
+    with pytest.raises(KeyboardInterrupt):
+        holdout.ask(above(0.5), 0.3)
+    assert holdout.meter.asked == 1
+    assert holdout.ask(above(0)) == first
+    assert holdout.ask(above(0.5), 0.3).index == 2
+    assert holdout.meter.asked == 2
+    assert len(transcript._states) == len(transcript.entries) == len(transcript.records) + 1 == 3
     holdout.verify()
 
 
@@ -203,6 +256,7 @@ def test_who_comes_while_another_is_served_is_entered_with_it(
 ) -> None:
     """Up to a number of callers, and a model none has to wait for; the next turn takes up all who wait."""
     monkeypatch.setattr("unworn.holdout.desk._TOGETHER", together)
+    monkeypatch.setattr("unworn.holdout.desk._LATE", 60.0)
     store = Wrapped(MemoryStore())
     holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=store)
     entered, append = [], store.append
@@ -235,6 +289,60 @@ def test_who_comes_while_another_is_served_is_entered_with_it(
     assert sorted(answer.index for answer in answers) == [1, 2, 3, 4, 5]
     assert holdout.meter.asked == 5
     holdout.verify()
+
+
+def test_who_was_being_taken_up_when_its_server_was_interrupted_is_served_by_itself() -> None:
+    holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=Wrapped(MemoryStore()))
+    at_rows, go_on, answers, errors = threading.Event(), threading.Event(), [], []
+
+    class Waiting:
+        def predict(self, features: Any) -> Any:
+            at_rows.set()
+            assert go_on.wait(20)
+            return np.ones(len(features), dtype=int)
+
+    class Jobs(deque[Any]):
+        """The interrupt comes when a late one was taken from the queue, and is in nobody's hands."""
+
+        def popleft(self) -> Any:
+            job = super().popleft()
+            if at_rows.is_set() and not errors:
+                errors.append("interrupted")
+                raise KeyboardInterrupt
+            return job
+
+    def lead() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            holdout.score(Waiting(), 0.5, name="waits")
+
+    holdout._desk._jobs = Jobs()
+    threads = [threading.Thread(target=lead)]
+    threads[0].start()
+    assert at_rows.wait(20)
+    threads.append(threading.Thread(target=lambda: answers.append(holdout.ask(share(col("x0") > 0.1), 0.4))))
+    threads[1].start()
+    queued(holdout, 1)
+    go_on.set()
+    for thread in threads:
+        thread.join(20)
+    assert errors == ["interrupted"]
+    assert [answer.index for answer in answers] == [1]
+    assert holdout.meter.asked == 1
+    holdout.verify()
+
+
+def test_far_rows_are_not_read_for_late_ones_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One late question takes longer than there is time for late ones: the next waits for its own turn."""
+    monkeypatch.setattr("unworn.holdout.desk._LATE", 0.0)
+    desk = Holdout(X, ledger=MemoryStore())._desk
+    ask = Ask(above(0), above(0).facts(desk.transcript.terms.schema, 1_000))
+    for _ in range(3):
+        desk._jobs.append(_Job([ask], desk.rows))
+    taken = desk._taken_up([])
+    assert len([next(taken) for _ in range(3)]) == 3  # those who waited at the beginning are all served
+    desk._jobs.append(_Job([ask], desk.rows))
+    assert next(taken, None) is None
+    assert len(desk._jobs) == 1
 
 
 def test_eight_threads(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 from unworn import Holdout, col, function, mean, share
-from unworn.errors import Failed
+from unworn.errors import Failed, Unaskable
 from unworn.mechanisms import GuessAndCheck, Rounding
 
 ROWS = 400
@@ -303,3 +303,17 @@ def test_arithmetic_on_rows_warns_of_nothing() -> None:
     holdout.ask(share((col("a") * 1e308 / (col("a") - 1)).fill(0) > 2), 0.5)
     holdout.ask(mean((1 / col("a")).fill(0), range=(0, 1)), 0.5)
     assert holdout.meter.asked == 2
+
+
+@pytest.mark.parametrize("signs", [(1, -1), (-1, -1), (0, 0)])
+def test_a_sum_that_no_float_may_hold_is_refused_whatever_the_rows(signs: tuple[int, int]) -> None:
+    """Were it tried, rows would decide whether it comes out infinite, no number, or right."""
+    holdout = Holdout({"x": np.repeat(8e307 * np.array(signs), 140_000)})
+    for questions in (
+        [mean(col("x").fill(0), range=(-8e307, 8e307))],
+        [mean((col("x") * 2).fill(0), range=(0, 1e308)), share(col("x") > 0)],
+    ):
+        with pytest.raises(Unaskable, match="too wide a range"):
+            holdout.ask_many(questions)
+    assert holdout.meter.asked == 0
+    assert holdout.ask(mean(col("x").fill(0), range=(-1e302, 1e302))).index == 1

@@ -382,7 +382,7 @@ def database(people: Path, tmp_path: Path) -> Path:
         connection.execute("create view older as select * from people where age > 40")
         connection.execute("create view chance as select *, random() as x from people")
         connection.execute("create view moment as select *, now() as x from people")
-        connection.execute("create view mixed as select * from people using sample 50%")
+        connection.execute("create view mixed as select * from people using sample 50% (bernoulli)")
         connection.execute("create table made(age int, x double generated always as (random()) virtual)")
         connection.execute("insert into made select range from range(1000)")
         connection.execute(f"create view elsewhere as from '{people}'")
@@ -422,6 +422,51 @@ def test_what_a_database_does_not_hold_is_named(database: Path, place: str, says
     rows = DuckDB(f"duckdb:{database}#people")
     assert rows.rows == ROWS
     rows.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_fork_can_neither_ask_nor_end_what_its_parent_has_open(database: Path, tmp_path: Path) -> None:
+    """DuckDB's threads stay with the parent: without care a child that lets go of a connection ends by a signal."""
+    code = """
+        import gc, os, sys
+        from unworn import Holdout, col, share
+        from unworn.errors import Mismatch
+        holdout = Holdout(f"duckdb:{sys.argv[1]}#people", ledger=sys.argv[2])
+        holdout.ask(share(col("age") > 65))
+        for how in ("ask", "close", "drop", "end"):
+            child = os.fork()
+            if child:
+                print(how, os.waitpid(child, 0)[1], flush=True)
+                continue
+            if how == "ask":
+                try:
+                    holdout.ask(share(col("age") > 30))
+                except Mismatch as told:
+                    os._exit(0 if "forked" in str(told) else 1)
+            elif how == "close":
+                holdout.close()
+            elif how == "drop":
+                del holdout
+                gc.collect()
+            else:
+                sys.exit(0)
+            os._exit(3 if how == "ask" else 0)
+        print(holdout.ask(share(col("age") > 40)).index)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(database), str(tmp_path / "ledger.db")]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert told.stdout.split("\n") == ["ask 0", "close 0", "drop 0", "end 0", "2", ""], told.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", ["nothing", "elsewhere", "broken"])
+def test_a_database_that_could_not_be_read_is_let_go_while_the_error_is_looked_at(database: Path, name: str) -> None:
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("create view broken as select cast(word as int) as number from people")
+    with pytest.raises((Unaskable, Mismatch)) as told:
+        DuckDB(f"duckdb:{database}#{name}")
+    assert SECRET not in str(told.value)
+    with duckdb.connect(str(database)) as connection:  # to be written to: refused where it is still open to be read
+        connection.execute("drop view older")
 
 
 def test_a_database_that_somebody_writes_to_is_said_to_be_in_use(database: Path, tmp_path: Path) -> None:

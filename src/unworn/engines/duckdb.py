@@ -55,7 +55,14 @@ class DuckDB:
     def __init__(self, data: Any) -> None:
         self._source: Source = open_source(data)
         self._lock, self._pid = threading.RLock(), os.getpid()
-        relation = self._source.relation
+        try:
+            self._begin(self._source.relation)
+        except BaseException:
+            self._source.close()  # or a database stays open for as long as the error is looked at
+            raise
+
+    def _begin(self, relation: Any) -> None:
+        """Which columns there are, how many rows, and what shows that they are still the same."""
         names = list(relation.columns)
         if len({name.lower() for name in names}) < len(names):
             raise Unaskable("DuckDB does not tell capital letters apart in names: columns need different names")
@@ -107,8 +114,9 @@ class DuckDB:
         return [int(count) for count in self._checked((), counts, ())] if counts else []
 
     def close(self) -> None:
-        """Close the connection, if it is this engine's own."""
-        self._source.close()
+        """Close the connection, if it is this engine's own, and not the parent's of this fork."""
+        if self._pid == os.getpid():
+            self._source.close()
 
     def _arrow(self, columns: Sequence[str]) -> Iterator[tuple[int, int, dict[str, Any]]]:
         """The rows in Arrow arrays, in the order DuckDB keeps them in: the place of the first, how many, and they.

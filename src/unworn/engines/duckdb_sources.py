@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from unworn.engines.writing import sqlglot_exp
 from unworn.errors import MissingExtra, Unaskable
@@ -30,7 +31,7 @@ _WHY = {
 Stamp = tuple[tuple[int, int, int], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """A relation, the files behind it (none where they are the owner's affair), and how to let go of them.
 
@@ -111,6 +112,7 @@ def _opened(files: tuple[Path, ...], ending: str, table: str) -> Source:
     exp = sqlglot_exp()
     paths = exp.Array(expressions=[exp.Literal.string(str(file)) for file in files]).sql(dialect="duckdb")
     name, alive = "", False
+    connection: Any = None
     try:
         connection = duckdb.connect(
             str(files[0]) if table else ":memory:",
@@ -138,11 +140,34 @@ def _opened(files: tuple[Path, ...], ending: str, table: str) -> Source:
     except duckdb.Error as error:
         name = type(error).__name__  # its message may quote a row
     if name:
+        if connection is not None:
+            connection.close()
         why = _WHY.get(name, "the file may be cut off, or no file of its kind")
         raise Unaskable(
             f"DuckDB could not open {files[0]}{'#' if table else ''}{table} ({name}): {why}", path=str(files[0])
         )
-    return Source(relation, files, connection.close, alive)
+    source = Source(relation, files, connection.close, alive)
+    _open.add(source)
+    return source
+
+
+_open: WeakSet[Source] = WeakSet()
+
+
+def _let_be() -> None:
+    """In a fork: what is open is the parent's, and to end it here would wait for threads that stayed there, or crash.
+
+    The interpreter ends whatever it lets go of; so one reference more than it can drop.
+    """
+    import ctypes
+
+    for source in list(_open):
+        for held in (source.relation, source.close):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_be)
 
 
 def _kept(connection: Any, name: str) -> bool:

@@ -40,6 +40,8 @@ _TRIES = 10_000
 """How often another process may overtake one ask; each time somebody else got an answer."""
 _TOGETHER = 64
 """Callers served at once from which on late ones wait for the next turn, or a stream of them would hold all up."""
+_LATE = 0.25
+"""Seconds for which late ones are taken up: where rows are far away, one question takes longer than many commits."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,10 @@ class Desk:
         if self._server == threading.get_ident():
             raise Unaskable("a question's own code cannot ask the holdout that is running it")
         job = _Job(asks, self.rows)
-        self._jobs.append(job)
         try:
-            self._line.wait(job)
+            while not job.settled:  # again only if whoever had just taken it up was interrupted
+                self._jobs.append(job)
+                self._line.wait(job)
         except BaseException:
             with suppress(ValueError):
                 self._jobs.remove(job)  # interrupted before anybody took it up: nobody would hear the answer
@@ -135,14 +138,18 @@ class Desk:
         Whoever comes with a short question while others are being served is served with them, for one commit more
         costs all of them more than one question more.
         """
-        head, entries = self.transcript.head, []
+        if self.transcript.torn or self.transcript.head != self._durable.hash:
+            self.refresh()  # an earlier turn failed to: a repeat would be told what never became durable
+        head, entries = self.transcript.head, list[Entry]()
         errors: dict[int, BaseException] = {}
         try:
             for place, job in enumerate(self._taken_up(jobs)):
+                known = len(self.transcript.entries)
                 try:
                     job.answers, written = self._hand_in(job.asks, job.memo)
                     entries += written
                 except Exception as error:
+                    self.transcript.truncate(known)  # what it made is not handed in, so nobody may build on it
                     errors[place] = error
             if entries:
                 self.store.append(entries, expect=head)
@@ -163,10 +170,12 @@ class Desk:
     def _taken_up(self, jobs: list[_Job]) -> Iterator[_Job]:
         """Those of an earlier try, then whoever waits and, one by one, whoever comes meanwhile and is soon done."""
         yield from jobs
-        waiting = len(self._jobs)
         with suppress(IndexError):  # nobody is left, or the last one has just given up
-            while waiting > 0 or (len(jobs) < _TOGETHER and self._jobs[0].short):
-                waiting -= 1
+            for _ in range(len(self._jobs)):
+                jobs.append(self._jobs.popleft())
+                yield jobs[-1]
+            until = time.monotonic() + _LATE
+            while len(jobs) < _TOGETHER and time.monotonic() < until and self._jobs[0].short:
                 jobs.append(self._jobs.popleft())
                 yield jobs[-1]
 

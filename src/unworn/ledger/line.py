@@ -19,58 +19,72 @@ class Item(Protocol):
     def settled(self) -> bool: ...
 
 
+class _Bed:
+    """Where one of those who wait sleeps; ``woken`` once it was served, or chosen to lead."""
+
+    def __init__(self, item: Item) -> None:
+        self.item, self.woken, self.gate = item, False, threading.Lock()
+        self.gate.acquire()
+
+    def wake(self) -> None:
+        if not self.woken:
+            self.woken = True
+            self.gate.release()
+
+
 class Line:
-    """Who leads, and who sleeps. ``work`` does everything that is queued; it is never run twice at once."""
+    """Who leads, and who sleeps. ``work`` does everything that is queued; it is never run twice at once.
+
+    An interrupt may come between any two steps, also of handing over. So these are such that they can be begun anew
+    until they are done, or all who sleep would wait for a leader that is gone.
+    """
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
         self._turn = threading.Lock()
-        self._leading = False
-        self._sleepers: list[tuple[Item, threading.Lock]] = []
+        self._leader: _Bed | None = None
+        self._sleepers: list[_Bed] = []
 
     def wait(self, item: Item) -> None:
         """Return when a queued item is settled, by somebody else's work or by one's own."""
-        leads, bed = False, None
+        me, leads = _Bed(item), False
+        interrupt: BaseException | None = None
         try:
             with self._turn:
                 if item.settled:
                     return
-                if self._leading:
-                    bed = (item, threading.Lock())
-                    bed[1].acquire()
-                    self._sleepers.append(bed)
+                leads = self._leader is None
+                if leads:
+                    self._leader = me
                 else:
-                    leads = self._leading = True
-            if bed is not None:
-                self._sleep(bed)
+                    self._sleepers.append(me)
+            if not leads:
+                me.gate.acquire()
                 leads = not item.settled  # woken without being served: it is our turn
             if leads:
                 self._work()
-        finally:
-            if leads:
-                with self._turn:
-                    self._hand_over()
-
-    def _sleep(self, bed: tuple[Item, threading.Lock]) -> None:
-        try:
-            bed[1].acquire()
-        except BaseException:  # interrupted: nobody may wait for a leader that is gone
-            with self._turn:
-                if bed in self._sleepers:
-                    self._sleepers.remove(bed)
-                elif not bed[0].settled:
-                    self._hand_over()
-            raise
+        finally:  # here, because a call could be interrupted before it begins
+            gone: bool = item.settled and not leads
+            while not gone:
+                try:
+                    with self._turn:
+                        if me in self._sleepers:  # interrupted asleep
+                            self._sleepers.remove(me)
+                        if self._leader is me:
+                            self._hand_over()
+                        gone = True
+                except BaseException as error:
+                    interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
     def _hand_over(self) -> None:
         """Wake those who were served and one who was not, who leads from here on. Called under ``_turn``."""
-        if not self._sleepers:
-            self._leading = False
-            return
-        served = [bed for bed in self._sleepers if bed[0].settled]
-        self._sleepers = [bed for bed in self._sleepers if not bed[0].settled]
-        self._leading = bool(self._sleepers)
-        if self._sleepers:
-            served.append(self._sleepers.pop(0))
-        for _, gate in served:
-            gate.release()
+        waiting = [bed for bed in self._sleepers if not bed.item.settled]
+        for bed in self._sleepers:
+            if bed.item.settled:
+                bed.wake()
+        chosen = waiting[0] if waiting else None
+        if chosen is not None:
+            chosen.wake()
+        self._sleepers, self._leader = waiting[1:], chosen  # last, and at once: until here it can be begun anew

@@ -129,6 +129,8 @@ class Transcript:
     _asked: dict[tuple[str, int | None], list[int]] = field(init=False, default_factory=dict)
     _families: dict[str, list[int]] = field(init=False, default_factory=dict)
     _draws: set[tuple[str, int]] = field(init=False, default_factory=set)
+    torn: bool = field(init=False, default=False)
+    """Whether a step was interrupted halfway, so that what follows from the entries has to be found anew."""
 
     def __post_init__(self) -> None:
         self.terms = Terms.from_body(self.first.body)
@@ -161,23 +163,28 @@ class Transcript:
             self._made(entry)
             return
         record = record or Record.from_body(entry.body)
-        if record.draw is not None:
-            if record.draw in self._draws:
-                raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
-            self._draws.add(record.draw)
-        self._states.append(self.mechanism.after(self.state, record.event))
+        if record.draw is not None and record.draw in self._draws:
+            raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
+        state = self.mechanism.after(self.state, record.event)
+        self.torn = True
+        self._states.append(state)
         self.entries.append(entry)
         self.records.append(record)
         self._asked.setdefault((record.fingerprint, record.parent), []).append(entry.index)
         if record.family is not None:
             self._families.setdefault(record.family, []).append(entry.index)
+        if record.draw is not None:
+            self._draws.add(record.draw)
+        self.torn = False
 
     def _made(self, entry: Entry) -> None:
         """A release was made: the one entry, but entry 0, that rows sealed for a release have."""
         if self.mechanism.currency != "release" or len(self.entries) > 1 or not isinstance(entry.body.get("path"), str):
             raise Tampered(f"entry {entry.index} tells of a release that these terms do not have", index=entry.index)
+        self.torn = True
         self.entries.append(entry)
         self._states.append(self.state)
+        self.torn = False
 
     @property
     def path(self) -> str | None:
@@ -187,6 +194,8 @@ class Transcript:
 
     def truncate(self, length: int) -> None:
         """Forget the entries from index ``length`` on."""
+        self._mend()
+        self.torn = len(self.entries) > max(length, 1)
         while len(self.entries) > max(length, 1):
             self.entries.pop()
             self._states.pop()
@@ -198,9 +207,16 @@ class Transcript:
             self._asked[record.fingerprint, record.parent].pop()
             if record.family is not None:
                 self._families[record.family].pop()
+        self.torn = False
+
+    def _mend(self) -> None:
+        """Fold the entries there are anew, if an interrupt left the rest halfway between two of them."""
+        if self.torn:
+            vars(self).update(vars(Transcript.of(self.entries)))
 
     def catch_up(self, entries: list[Entry]) -> None:
         """Take the store's word for everything from the first of these entries on."""
+        self._mend()
         for position, entry in enumerate(entries):
             if entry.index < len(self.entries) and self.entries[entry.index].hash == entry.hash:
                 continue

@@ -7,6 +7,7 @@ whatever else is asked with it: a mean that moved with its company would be a ch
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,10 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
     Means are kept inside the declared range, which rounding could leave by the last bit.
     """
     facts = checked(sample, queries)
+    for query, fact in zip(queries, facts, strict=True):
+        # Said from what is public: otherwise rows would decide whether a sum is a number at all.
+        if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
+            raise Unaskable(f"{query.label} has too wide a range: no float holds a sum of so many values")
     if sample.unit_of_row is not None:
         told: list[Any] = []
         several = max(1, CELLS // sample.size)
