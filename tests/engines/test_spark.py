@@ -14,7 +14,7 @@ import pytest
 from tests.engines.conformance import WORDS
 from tests.engines.spark_sessions import local_session
 from unworn.engines import spark as engine
-from unworn.engines import spark_types
+from unworn.engines import spark_types, spark_work
 from unworn.engines.opening import is_stored
 from unworn.engines.spark import Spark
 from unworn.engines.spark_places import Layout
@@ -377,6 +377,15 @@ def test_work_may_return_any_array_and_takes_large_batches(spark):
         (found, *_) = rows.map(["b"], lambda place, batch, array=array: array)
         assert found.dtype == array.dtype
         assert found.shape == array.shape
+
+
+def test_batches_are_gathered_as_far_as_arrow_holds_their_text(monkeypatch):
+    monkeypatch.setattr(spark_work, "_LARGE", 100)
+    pieces = [pa.record_batch({"w": ["x" * size]}) for size in (40, 40, 90, 300, 0, 10)]
+    found = list(spark_work._gathered(iter(pieces)))
+    assert [table.num_rows for table in found] == [2, 1, 1, 2]
+    assert [len(word) for table in found for word in table["w"].to_pylist()] == [40, 40, 90, 300, 0, 10]
+    assert list(spark_work._gathered(iter([pieces[0].slice(1)]))) == []
 
 
 def test_objects_do_not_come_back(spark):

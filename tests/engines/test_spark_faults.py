@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
 
 ROWS, PARTS = 6_000, 4
 FIRST, SECOND, THIRD = (share(col("age") > age) for age in (30, 40, 50))
-HANGS = 120.0
+HANGS = 600.0
 """So many seconds are for ever."""
 
 
@@ -180,7 +180,7 @@ def test_a_worker_that_dies_is_replaced_by_the_other(cluster, opened, gate, tmp_
 
 def test_when_every_worker_dies_the_question_is_called_off(cluster, spark, opened, gate, tmp_path):
     frame, holdout = opened
-    spark.conf.set("spark.unworn.patience", "20")
+    spark.conf.set("spark.unworn.patience", "45")  # enough for a busy machine to come to the rows
     told = asked_while(holdout, gate, lambda: [cluster.kill(place) for place in alive(cluster)])
     check_refused(told, holdout)
     assert "spark.unworn.patience" in str(told)

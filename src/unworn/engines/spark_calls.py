@@ -18,7 +18,8 @@ from typing import Any
 PATIENCE = "spark.unworn.patience"
 """The setting of a session that says how many seconds one statement may take."""
 _SECONDS = 3600.0
-_TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_AGAIN = 5.0
+_TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
 _here = threading.local()
 
 
@@ -66,19 +67,21 @@ def limited(session: Any) -> Iterator[Limit]:
     else:
         add, remove, stop = session.addTag, session.removeTag, session.interruptTag
 
-    def call_off() -> None:
-        limit.passed = True
-        with suppress(Exception):  # Spark may be gone altogether, and then says so where it was called
-            stop(tag)
+    ended = threading.Event()
 
-    timer = threading.Timer(limit.seconds, call_off)
-    timer.daemon = True
+    def call_off() -> None:
+        wait = limit.seconds
+        while not ended.wait(wait):  # more than once: what comes between two jobs of a statement stops neither
+            limit.passed, wait = True, _AGAIN
+            with suppress(Exception):  # Spark may be gone altogether, and then says so where it was called
+                stop(tag)
+
     add(tag)
-    timer.start()
+    threading.Thread(target=call_off, daemon=True).start()
     try:
         yield limit
     finally:
-        timer.cancel()
+        ended.set()
         with suppress(Exception):
             remove(tag)
 

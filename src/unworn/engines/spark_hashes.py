@@ -4,6 +4,9 @@ Every column a statement reads is hashed row by row; the hashes of a row are add
 has its own sum from the opening, and the sums of those that were read must be that again. All is done in whole numbers
 that cannot overflow, which under some settings of Spark is an error and under others goes unnoticed: forty bits of a
 hash, and the sum in two halves.
+
+What a column's values add up to does not tell which rows they are in: values that change places within one column are
+not found here, but by the keyed hashes of whole rows when a holdout is opened.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SENT = "part int, size bigint, high bigint, low bigint, told binary"
 """What a worker sends of every batch: its partition, how many rows it had, what their hashes add up to, in two halves,
 and what was made of them."""
 _LARGE = 2**30
-"""How many bytes are enough whatever the number of rows: Arrow holds twice as many of text in one piece."""
+"""How many bytes are enough whatever the number of rows: Arrow holds less than twice as many of text in one piece."""
 
 
 def on_batches(
@@ -78,9 +78,12 @@ def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
     waiting: list[Any] = []
     rows = size = 0
     for batch in batches:
+        if rows and size + batch.nbytes > _LARGE:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
         waiting.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= BATCH or size >= _LARGE:
+        if rows >= BATCH:
             yield pa.Table.from_batches(waiting)
             waiting, rows, size = [], 0, 0
     if rows:
