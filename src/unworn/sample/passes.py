@@ -130,9 +130,10 @@ def _sums(
     """
     sums: list[tuple[float, float]] = [(0.0, 0.0)] * len(queries)
     spoken = [place for place, query in enumerate(queries) if type(query) in (Share, Mean)]
-    told = scan(sample, [queries[place] for place in spoken], members, CHUNK)
-    for place, total in zip(spoken, told, strict=True):
-        sums[place] = (total, 0.0)
+    if spoken:
+        told = scan(sample, [queries[place] for place in spoken], members, CHUNK)
+        for place, total in zip(spoken, told, strict=True):
+            sums[place] = (total, 0.0)
     if len(spoken) == len(queries):
         return sums
     others = [place for place, query in enumerate(queries) if type(query) not in (Share, Mean)]
