@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unworn import Holdout
 from unworn.errors import Exhausted, Unaskable
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Naive
 from unworn.optimize import Ball, Box, L1Ball, Simplex, Stump, hinge, least_squares, logistic, minimise, pinball
 from unworn.optimize.certify import Path, certified, regret

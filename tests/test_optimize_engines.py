@@ -10,7 +10,7 @@ import pytest
 
 from unworn import Holdout
 from unworn.errors import Unaskable
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Rounding, Subsampled
 from unworn.optimize import Ball, Box, L1Ball, Stump, fit_mixture, hinge, least_squares, logistic, minimise, pinball
 from unworn.queries.argmin import Risk, gradient

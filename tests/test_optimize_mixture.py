@@ -7,7 +7,7 @@ import pytest
 
 from unworn import Holdout
 from unworn.errors import Exhausted, Unaskable
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Gaussian
 from unworn.optimize import fit_mixture
 from unworn.queries.mixture import Moment

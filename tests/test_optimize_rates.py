@@ -7,7 +7,7 @@ import pytest
 
 from unworn import Holdout
 from unworn.bounds.optimisation import published_iterations
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Gaussian
 from unworn.optimize import Ball, hinge, least_squares, logistic, minimise
 from unworn.optimize.methods import Scheme

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from unworn import Holdout, col, mean, share
 from unworn.engines.mapped_writing import write_mapped
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Subsampled
 from unworn.queries.evaluate import truth
 from unworn.queries.expressions import build

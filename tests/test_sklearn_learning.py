@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 import unworn.sklearn.asked
 from unworn import Holdout
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Gaussian, GuessAndCheck
 from unworn.optimize import Ball, gradient, logistic, minimise
 from unworn.sklearn import (

@@ -26,9 +26,9 @@ from unworn.errors import Mismatch, ReadOnly, Tampered, Unaskable
 from unworn.holdout.opening import Wanted, open_rows
 from unworn.holdout.remote import RemoteHoldout
 from unworn.holdout.uses import check_uses
-from unworn.lab.keys import SeededStore
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore
 from unworn.ledger.backup import export, restore
+from unworn.ledger.seeded import SeededStore
 from unworn.ledger.sqlite import SQLiteStore
 from unworn.mechanisms import Gaussian, GuessAndCheck, Naive, Rounding, SampleSplitting
 from unworn.mechanisms.transcript import Terms

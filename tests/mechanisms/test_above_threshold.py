@@ -20,7 +20,7 @@ from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Failed, Tampered, Unaskable
 from unworn.events import Climbed, Described
 from unworn.lab import SignWorld
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import AboveThreshold, Guess, Mechanism, Offer, from_json
 from unworn.mechanisms.above_threshold import BELOW, TOP
 from unworn.mechanisms.base import RAISED, State

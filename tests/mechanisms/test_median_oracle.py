@@ -16,8 +16,8 @@ import pytest
 from unworn import Holdout, col, mean, share
 from unworn.certificate import Certificate, replay
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
-from unworn.lab.keys import SeededStore
 from unworn.ledger import GENESIS, Entry, Key
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import GuessAndCheck, MedianOracle, Offer, from_json
 from unworn.mechanisms.threshold import BELOW
 from unworn.mechanisms.version_space import GRID, VersionSpace, data_sets, most_wrong, nearness

@@ -25,8 +25,8 @@ from unworn.audit.counted import SHARE
 from unworn.certificate import Certificate, replay
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, run
-from unworn.lab.keys import SeededStore
 from unworn.lab.worlds import FiniteScene, Rule
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Guess, GuessAndCheck, MultiplicativeWeights, Offer, State, from_json
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.threshold import BELOW

@@ -14,8 +14,8 @@ from unworn import Holdout, col, mean, share
 from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.events import Described, Noised
-from unworn.lab.keys import SeededStore
 from unworn.ledger import GENESIS, Entry, Key
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Offer, OneSample, Subsampled
 from unworn.mechanisms.noisy import Noisy
 from unworn.mechanisms.priced import price

@@ -19,7 +19,7 @@ from unworn.certificate import Certificate
 from unworn.errors import Failed, Tampered, Unaskable
 from unworn.events import Climbed, Described, Looked
 from unworn.lab import SignWorld
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Offer, PairedLadder, from_json
 from unworn.mechanisms.base import RAISED
 from unworn.queries import accuracy, compare

@@ -15,7 +15,7 @@ from unworn.bounds.sparse import run_profile
 from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Tampered, Unaskable
 from unworn.events import Crossed
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Guess, PrivateGuessAndCheck, Thresholdout
 from unworn.mechanisms.checked import Checked
 from unworn.mechanisms.priced import price

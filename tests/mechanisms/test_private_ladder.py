@@ -12,7 +12,7 @@ from tests.mechanisms.sparse import SHARE, Table, folded, log_ratio, scripted, t
 from unworn import Holdout
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Climbed, Crossed
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import PrivateLadder
 from unworn.mechanisms.priced import price
 from unworn.queries.query import Facts

@@ -30,7 +30,7 @@ from unworn.bounds.sparse import run_profile
 from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.events import Crossed, Noised
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import SparseVector
 from unworn.mechanisms.priced import price
 from unworn.noise import Stream

@@ -22,7 +22,7 @@ import unworn.mechanisms
 from unworn import Answer, Holdout
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Result, SignWorld, World, run
 from unworn.lab.analysts import Boosting, SelectThenVote
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import (
     AboveThreshold,
     BoundedNoise,

@@ -17,7 +17,7 @@ from scipy.stats import binom
 
 import unworn.mechanisms
 from unworn import Holdout, accuracy, compare
-from unworn.lab.keys import SeededStore
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Offer, Rounding, SampleSplitting, State
 from unworn.queries.query import Facts
 

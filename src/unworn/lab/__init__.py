@@ -2,8 +2,8 @@
 
 from unworn.lab.analysts import ANALYSTS, Analyst, Played
 from unworn.lab.experiment import Result, run
-from unworn.lab.keys import SeededStore
 from unworn.lab.worlds import FiniteWorld, Rule, Scene, SignWorld, World, versus
+from unworn.ledger.seeded import SeededStore
 
 __all__ = [
     "ANALYSTS",

@@ -15,8 +15,8 @@ import numpy as np
 from unworn.errors import Exhausted
 from unworn.holdout import Holdout
 from unworn.lab.analysts.base import Analyst, Played
-from unworn.lab.keys import SeededStore
 from unworn.lab.worlds import World
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Mechanism
 
 SLIP = 1e-12

@@ -26,9 +26,9 @@ import numpy as np
 from unworn.errors import UnwornError
 from unworn.holdout import Holdout
 from unworn.lab.experiment import SLIP
-from unworn.lab.keys import SeededStore
 from unworn.lab.papers.features import Bits, Features, Side, vote
 from unworn.lab.papers.outcomes import HEAD, Outcome, Point
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Thresholdout
 from unworn.queries import Query, accuracy
 
