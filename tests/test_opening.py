@@ -261,8 +261,9 @@ def test_other_rows_beside_a_lost_key(tmp_path: Path) -> None:
 
 RACER = """
 import sys
+import numpy as np
 import unworn.holdout.opening as opening
-from unworn import Holdout
+from unworn import Holdout, col, share
 path, ledger, digit = sys.argv[1:]
 seal = opening._seal
 def wait_and_seal(*args):
@@ -272,10 +273,10 @@ def wait_and_seal(*args):
     return seal(*args)
 opening._seal = wait_and_seal
 opening.secrets.token_hex = lambda size: digit * 2 * size
-holdout = Holdout(path, ledger=ledger)
+holdout = Holdout(dict(np.load(path)), ledger=ledger)
 print(holdout.id, flush=True)
 sys.stdin.readline()
-print(holdout.ask("a > 0", 0.5).index, holdout.id, flush=True)
+print(holdout.ask(share(col("a") > 0), 0.5).index, holdout.id, flush=True)
 holdout.close()
 """
 
@@ -284,7 +285,7 @@ class Racer:
     """A process that opens the rows, and stops between having looked for them and sealing them."""
 
     def __init__(self, folder: Path, digit: str) -> None:
-        command = [sys.executable, "-c", RACER, str(folder / "rows.parquet"), str(folder / "ledger.db"), digit]
+        command = [sys.executable, "-c", RACER, str(folder / "rows.npz"), str(folder / "ledger.db"), digit]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def told(self) -> str:
@@ -301,7 +302,8 @@ class Racer:
 @pytest.mark.parametrize("at_once", [False, True])
 def test_two_processes_seal_the_same_rows(tmp_path: Path, digits: str, at_once: bool) -> None:
     """Both looked, both found nothing; whoever seals second must end up with the holdout of the first."""
-    numbers().to_parquet(tmp_path / "rows.parquet")
+    rows = {name: column.to_numpy() for name, column in numbers().items()}
+    np.savez(tmp_path / "rows.npz", **rows)  # a process that reads these imports no library of frames
     SQLiteStore(tmp_path / "ledger.db").close()
     first, second = (Racer(tmp_path, digit) for digit in digits)
     assert (first.told(), second.told()) == ("ready", "ready")
@@ -320,7 +322,7 @@ def test_two_processes_seal_the_same_rows(tmp_path: Path, digits: str, at_once: 
         racer.process.communicate(timeout=60)
     assert ids[0] == ids[1]
     assert answers[0] == answers[1] == f"1 {ids[0]}"  # one budget: the second ask was a repeat
-    again = Holdout(tmp_path / "rows.parquet", ledger=tmp_path / "ledger.db")
+    again = Holdout(rows, ledger=tmp_path / "ledger.db")
     assert (again.id, again.meter.asked) == (ids[0], 1)
     assert len(again._desk.store.holdouts()) == 1
     again.close()

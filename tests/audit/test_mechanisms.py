@@ -233,7 +233,7 @@ def test_a_mechanism_that_states_its_own_profile() -> None:
             return Claim.pure(asks * 0.125).profile
 
     assert claim_of(Stated(0.1), 20, 2).value == 0.25
-    assert audit(mechanism_target(Stated(0.1), 20, 2), trials=1_500).refuted  # its noise is worth 1.0
+    assert audit(mechanism_target(Stated(0.1), 20, 2), trials=3_000).refuted  # its noise is worth 1.0
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Spark for tests: a local session, a Connect server of its own process, and a cluster of three processes on loopback.
 
-A process has one Spark context, so each of these stops it at the end, and none begins while another runs. Whatever is
-started is ended: with its block, or with the tests' process. Nothing listens beyond this machine.
+A process has one Spark context, so none of these begins while another runs. Starting takes many seconds, so what is
+not broken by a test is lent to the next: all local sessions have one context, each with settings of its own, and
+Connect and cluster have a server and workers in common. Whatever is started is ended: with its block, or with the
+tests' process. Nothing listens beyond this machine.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -17,12 +20,14 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
+
+T = TypeVar("T")
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 300.0
@@ -52,17 +57,45 @@ HASTE = {
 }
 
 
+class Common(Generic[T]):
+    """What tests have in common: started for the first who asks, and again once it is gone."""
+
+    def __init__(self, start: Callable[[], AbstractContextManager[T]], there: Callable[[T], bool]) -> None:
+        self._start, self._there = start, there
+        self._held: list[T] = []
+        self._stack = ExitStack()
+
+    def lent(self) -> T:
+        if not (self._held and self._there(self._held[0])):
+            self.end()
+            self._held = [self._stack.enter_context(self._start())]
+        return self._held[0]
+
+    def end(self) -> None:
+        self._held = []
+        self._stack.close()
+
+
 @contextmanager
 def local_session(**conf: str) -> Iterator[Any]:
-    """A classic session on two threads of this process's own Java."""
-    with _classic("local[2]", conf) as spark:
+    """A classic session on two threads of this process's own Java, with settings that are its own."""
+    with _own(LOCAL.lent(), conf) as spark:
         yield spark
 
 
 @contextmanager
-def connect_session(**conf: str) -> Iterator[Any]:
+def cluster_session(**conf: str) -> Iterator[Any]:
+    """A classic session of the cluster that tests have in common, with settings that are its own."""
+    CLUSTER.lent().complete()
+    with _own(ON_CLUSTER.lent(), conf) as spark:
+        yield spark
+
+
+@contextmanager
+def connect_session() -> Iterator[Any]:
     """A session of Spark Connect: the server is another process, and nothing but its port is known of it."""
-    with connect_server(**conf) as (url, _), remote_session(url) as spark:
+    url, _ = CONNECT.lent()
+    with remote_session(url) as spark:
         yield spark
 
 
@@ -101,23 +134,35 @@ class Cluster:
     """A master and its workers: where it is asked, and which processes they are."""
 
     url: str
+    master: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
     start_workers: Callable[[int], None]
+    size: int
 
     @contextmanager
     def session(self, **conf: str) -> Iterator[Any]:
         """A classic session that has this cluster's every core, and begins when it has them."""
         cores = {
-            "spark.cores.max": str(sum(worker.poll() is None for worker in self.workers)),
+            "spark.cores.max": str(len(self.alive)),
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{PATIENCE:.0f}s",
         }
         with _classic(self.url, {"spark.executor.memory": "512m", **HASTE, **cores, **conf}) as spark:
             yield spark
 
+    @property
+    def alive(self) -> list[int]:
+        """The workers that are there."""
+        return [place for place, worker in enumerate(self.workers) if worker.poll() is None]
+
     def kill(self, worker: int) -> None:
         """End a worker and what it started, as when a machine goes dark."""
         end(self.workers[worker])
+
+    def complete(self) -> None:
+        """Have as many workers as at the beginning."""
+        if missing := self.size - len(self.alive):
+            self.start_workers(missing)
 
 
 @contextmanager
@@ -147,7 +192,7 @@ def standalone_cluster(workers: int = 2) -> Iterator[Cluster]:
             return sum(worker.poll() is None for worker in started)
 
         start_workers(workers)
-        yield Cluster(url, started, start_workers)
+        yield Cluster(url, master, started, start_workers, workers)
 
 
 @contextmanager
@@ -157,7 +202,7 @@ def spark_process(command: Sequence[str], log: Path) -> Iterator[subprocess.Pope
     home = Path(pyspark.__file__).parent
     java = {"SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "768m"}
     java["SPARK_DAEMON_JAVA_OPTS"] = f"{JAVA} -Djava.io.tmpdir={log.parent}"  # killed processes clear nothing away
-    outside = {name: os.environ.get(name) for name in os.environ if not name.startswith(("SPARK_", "PYSPARK_"))}
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     with log.open("wb") as out:
         process = subprocess.Popen(
             [str(home / "bin" / "spark-class"), *command],
@@ -208,10 +253,47 @@ def _classic(master: str, conf: dict[str, str]) -> Iterator[Any]:
             spark.stop()
 
 
+@contextmanager
+def _own(spark: Any, conf: dict[str, str]) -> Iterator[Any]:
+    """Another session of the same context."""
+    own = spark.newSession()
+    for name, value in conf.items():
+        own.conf.set(name, value)
+    try:
+        yield own
+    finally:
+        if _runs(own):
+            own.catalog.clearCache()
+
+
+def _runs(spark: Any) -> bool:
+    """Whether nobody has stopped the context of a classic session."""
+    return spark._sc._jsc is not None
+
+
+LOCAL = Common(lambda: _classic("local[2]", {}), _runs)
+CONNECT = Common(connect_server, lambda server: server[1].poll() is None)
+CLUSTER = Common(standalone_cluster, lambda cluster: cluster.master.poll() is None)
+ON_CLUSTER = Common(lambda: CLUSTER.lent().session(), _runs)
+
+
+def end_common() -> None:
+    """End whatever tests have in common, sessions first."""
+    for common in (LOCAL, ON_CLUSTER, CONNECT, CLUSTER):
+        common.end()
+
+
+def submitted() -> str:
+    """The same settings for a session that somebody else starts, as PYSPARK_SUBMIT_ARGS takes them."""
+    return shlex.join([*(part for pair in SETTINGS.items() for part in ("--conf", "=".join(pair))), "pyspark-shell"])
+
+
 def _nobody_else() -> None:
     pytest.importorskip("pyspark")
     from pyspark import SparkContext
 
+    LOCAL.end()
+    ON_CLUSTER.end()
     if SparkContext._active_spark_context is not None or "SPARK_CONNECT_MODE_ENABLED" in os.environ:
         raise RuntimeError("this process has a Spark session already: end it before another begins")
 

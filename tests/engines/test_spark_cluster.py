@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.engines.conformance import agree, questions_of, table_of
-from tests.engines.spark_sessions import standalone_cluster
+from tests.engines.spark_sessions import cluster_session
 from tests.engines.test_spark_conformance import frame_of
 from unworn import Holdout, col, mean, share
 from unworn.errors import Mismatch
@@ -27,7 +27,7 @@ INCOME = mean(col("income").fill(0), range=(0, 100_000))
 
 @pytest.fixture(scope="module")
 def spark():
-    with standalone_cluster() as cluster, cluster.session() as session:
+    with cluster_session() as session:
         yield session
 
 

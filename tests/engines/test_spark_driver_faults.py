@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.spark_sessions import connect_server, end, remote_session
+from tests.engines.spark_sessions import CONNECT, connect_session, end, remote_session
 from tests.engines.test_spark_faults import FIRST, Gate, asked_while, check_goes_on, check_refused, people, write
 from unworn import Holdout
 
@@ -41,13 +41,14 @@ def test_a_connect_server_that_dies(tmp_path):
 
     gate, ledger = Gate(tmp_path / "gate"), tmp_path / "people.db"
     write(tmp_path / "people", people())
-    with connect_server() as (url, process), remote_session(url) as spark:
+    url, process = CONNECT.lent()
+    with remote_session(url) as spark:
         spark.client.set_retry_policies([DefaultPolicy(max_retries=2)])  # of its own accord it tries for ten minutes
         holdout = Holdout(gate.before(spark.read.parquet(str(tmp_path / "people"))), ledger=ledger)
         holdout.ask(FIRST)
         check_refused(asked_while(holdout, gate, lambda: end(process), tasks=1), holdout)
         spark.client.set_retry_policies([DefaultPolicy(max_retries=0)])  # nor need it say goodbye
-    with connect_server() as (url, _), remote_session(url) as spark:
+    with connect_session() as spark:
         check_goes_on(spark.read.parquet(str(tmp_path / "people")), ledger, holdout)
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.engines.spark_sessions import Cluster, standalone_cluster
+from tests.engines.spark_sessions import CLUSTER, Cluster, cluster_session
 from unworn import Answer, Holdout, col, share
 from unworn.errors import Mismatch
 
@@ -31,28 +31,15 @@ HANGS = 600.0
 """So many seconds are for ever."""
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with standalone_cluster() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def session(cluster):
-    with cluster.session(**{"spark.sql.files.minPartitionNum": str(PARTS)}) as spark:
-        yield spark
+@pytest.fixture
+def cluster() -> Cluster:
+    return CLUSTER.lent()
 
 
 @pytest.fixture
-def spark(cluster, session):
-    if missing := 2 - len(alive(cluster)):
-        cluster.start_workers(missing)
-    session.conf.unset("spark.unworn.patience")
-    return session
-
-
-def alive(cluster: Cluster) -> list[int]:
-    return [place for place, worker in enumerate(cluster.workers) if worker.poll() is None]
+def spark():
+    with cluster_session(**{"spark.sql.files.minPartitionNum": str(PARTS)}) as session:
+        yield session
 
 
 def people(seed: int = 1) -> pa.Table:
@@ -169,7 +156,7 @@ def opened(spark, tmp_path, gate):
 
 def test_a_worker_that_dies_is_replaced_by_the_other(cluster, opened, gate, tmp_path):
     frame, holdout = opened
-    told = asked_while(holdout, gate, lambda: cluster.kill(alive(cluster)[0]))
+    told = asked_while(holdout, gate, lambda: cluster.kill(cluster.alive[0]))
     assert isinstance(told, Answer)
     exact = np.mean(people()["age"].to_numpy() > 40)
     assert told.low <= exact <= told.high
@@ -180,8 +167,11 @@ def test_a_worker_that_dies_is_replaced_by_the_other(cluster, opened, gate, tmp_
 
 def test_when_every_worker_dies_the_question_is_called_off(cluster, spark, opened, gate, tmp_path):
     frame, holdout = opened
-    spark.conf.set("spark.unworn.patience", "45")  # enough for a busy machine to come to the rows
-    told = asked_while(holdout, gate, lambda: [cluster.kill(place) for place in alive(cluster)])
+    start = time.monotonic()
+    frame.count()
+    patience = max(10.0, 20 * (time.monotonic() - start))  # enough for a busy machine to come to the rows
+    spark.conf.set("spark.unworn.patience", str(patience))
+    told = asked_while(holdout, gate, lambda: [cluster.kill(place) for place in cluster.alive])
     check_refused(told, holdout)
     assert "spark.unworn.patience" in str(told)
     cluster.start_workers(2)
@@ -219,10 +209,9 @@ def test_a_table_that_is_dropped_under_a_question(spark, gate, tmp_path):
     check_goes_on(spark.table("people"), tmp_path / "people.db", holdout)
 
 
-def test_a_session_that_is_stopped_under_a_question(cluster, spark, opened, gate, tmp_path):
-    """The last test here: afterwards this process has another session."""
+def test_a_session_that_is_stopped_under_a_question(spark, opened, gate, tmp_path):
     _, holdout = opened
     check_refused(asked_while(holdout, gate, spark.stop), holdout)
-    with cluster.session() as another:
+    with cluster_session() as another:
         frame = another.read.parquet(str(tmp_path / "people"))
         check_goes_on(frame, tmp_path / "people.db", holdout)

@@ -43,7 +43,7 @@ def test_a_plain_holdout_wears_out_and_the_others_do_not() -> None:
 def test_real_features_come_through_every_holdout() -> None:
     # Twenty features of correlation 6/√n, all in, are right with 0.8; useless ones rarely come near them in training.
     # More than ten of the twenty would have to stay behind for 0.7, each with a probability below 0.01.
-    setting = Freedman(1_000, 1_000, signal=20, counts=(20,), tolerance=0.2)
+    setting = Freedman(1_000, 300, signal=20, counts=(20,), tolerance=0.2)
     for outcome in run(setting, repetitions=2, seed=2):
         assert outcome.medians()[0].truth > 0.7, outcome.holdout
 

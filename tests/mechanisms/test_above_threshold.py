@@ -95,7 +95,7 @@ def test_widths_around_the_threshold(asks: int, tops: int) -> None:
     st.floats(-12.0, -0.7),
     st.sampled_from(["binary", "unit", "paired"]),
 )
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_no_population_misses_with_more_than_the_level(rows: int, where: float, level: float, kind: Any) -> None:
     """Exactly, over all counts: with 0/1 values at the ends of the range, whatever the kind is taken for."""
     low = 0.0 if kind == "binary" else -1.0
@@ -277,7 +277,7 @@ def test_it_holds_where_the_rows_are_mined_for_tops() -> None:
     Confidence is 1 - 1e-7, so by the promise itself a false alarm has a chance below 1e-7 a run.
     """
     rows, asks = 200, 1_000
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng([11, seed])
         scene = SignWorld().draw(rows, asks, rng)
         terms: dict[str, Any] = {"confidence": 1 - 1e-7, "asks": asks + 1, "ledger": SeededStore(rng)}

@@ -125,7 +125,7 @@ def test_the_words_of_a_node_are_a_code(best: int | None, runs_code: bool) -> No
     st.sampled_from(["binary", "unit"]),
     st.floats(-12.0, -0.7),
 )
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_no_population_misses_with_more_than_the_level(
     rows: int, step: float, best: int, higher: bool, feedback: Any, kind: Any, level: float
 ) -> None:
@@ -423,21 +423,29 @@ def boosted(holdout: Holdout, scene: Any, asks: int) -> tuple[list[Any], Any]:
     return told, told[-1]
 
 
+def test_the_boosting_attack_climbs_a_naive_board() -> None:
+    """Ten submissions a row, all of them worth 1/2: a naive board shows .9 and more.
+
+    False alarm: the vote of 2,000 is wrong on a row with probability .001: on 20 of 200 with one below 1e-20.
+    """
+    rng = np.random.default_rng(5)
+    scene = SignWorld().draw(200, 2_000, rng)
+    _, shown = boosted(Holdout(None, scene.labels, mechanism=Naive(), ledger=SeededStore(rng)), scene, 2_000)
+    assert shown.value - 0.5 >= 0.4
+    assert not shown.low <= 0.5 <= shown.high
+
+
 @pytest.mark.parametrize("feedback", ["score", "bit"])
 def test_the_boosting_attack_does_not_climb_the_ladder(feedback: Any) -> None:
-    """Ten submissions a row, all of them worth 1/2: a naive board shows .9 and more, and the Ladder what it promises.
+    """The same against the Ladder, which shows what it promises.
 
-    False alarm: the Ladder's confidence is 1 - 1e-7, which bounds the chance that an interval misses. The naive vote of
-    2,000 is wrong on a row with probability .001: on 20 of 200 with one below 1e-20. The Ladder's best is off by .25 if
+    False alarm: its confidence is 1 - 1e-7, which bounds the chance that an interval misses. Its best is off by .25 if
     one of 2,000 random submissions has 148 of 200 rows right, below 1e-7; or a vote of the few that it let know.
     """
     rows = 200
     asks = 10 * rows
     rng = np.random.default_rng(5)
     scene = SignWorld().draw(rows, asks, rng)
-    _, shown = boosted(Holdout(None, scene.labels, mechanism=Naive(), ledger=SeededStore(rng)), scene, asks)
-    assert shown.value - 0.5 >= 0.4
-    assert not shown.low <= 0.5 <= shown.high
     ladder = Ladder(1 / 28, baseline=0.5, feedback=feedback)
     terms: dict[str, Any] = {"mechanism": ladder, "confidence": 1 - 1e-7, "ledger": SeededStore(rng)}
     holdout = Holdout(None, scene.labels, **terms)

@@ -24,11 +24,11 @@ class Given(Stream):
         super().__init__(KEY, "given")
         self._given, self._after = words, further
 
-    def words(self, count: int) -> NDArray[np.uint64]:
+    def _bytes(self, count: int) -> bytes:
         taken = self._given[self._read : self._read + count]
         assert len(taken) == count, "more words were read than given"
         self._read += count
-        return np.array(taken, dtype=np.uint64)
+        return np.array(taken, dtype="<u8").tobytes()
 
     def beyond(self, place: int) -> Stream:
         return super().beyond(place) if self._after is None else Given(self._after)

@@ -32,7 +32,7 @@ class Asked(Query):
     def to_json(self) -> dict[str, Any]:
         return {"ask": "audited", "place": self.place}
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         return SHARE
 
     def values(self, frame: Frame) -> NDArray[np.bool_] | Floats:

@@ -67,7 +67,9 @@ def _laplace(squares: Floats, most: Floats, chance: float) -> Floats:
     goal = math.log(2.0 / chance) / count
     u = goal.copy()
     for _ in range(60):  # convex, and started above the root: Newton's steps come down to it and never pass it
-        u = u - (2.0 * u - np.log1p(u) - goal) / (2.0 - 1.0 / (1.0 + u))
+        before, u = u, u - (2.0 * u - np.log1p(u) - goal) / (2.0 - 1.0 / (1.0 + u))
+        if np.array_equal(u, before):  # and so would all further steps
+            break
     return np.where(squares > 0, 2.0 * count * most * np.sqrt(u * (1.0 + u)) * (1.0 + 1e-12), 0.0)
 
 

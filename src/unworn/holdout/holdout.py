@@ -327,7 +327,7 @@ class Holdout(Looking):
             )
         try:
             _ = query.fingerprint  # made here, so that what has none is refused before rows are read
-        except (TypeError, ValueError) as why:
+        except (TypeError, ValueError, RecursionError) as why:
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
         if value is not None:
             guess: Guess | None = given_guess(facts, value, error, discordance)

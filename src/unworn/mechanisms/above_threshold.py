@@ -11,7 +11,7 @@ from unworn.bounds.numerics import LN2
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, counted, priced, published, whole
+from unworn.mechanisms.coded import FAILED, Coded, priced, published, whole
 from unworn.mechanisms.noisy import number
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.value import exact_value, spread_of
@@ -72,7 +72,7 @@ class AboveThreshold(Coded):
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
             raise TypeError(f"AboveThreshold does not know the event {event!r}")
-        return counted(state, event.surprise, event.nats)
+        return state.further(event.surprise, event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         # Were an ask of a batch refused half-way, the refusal would tell what those before it said: all may be tops.

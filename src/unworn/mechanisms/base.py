@@ -132,6 +132,11 @@ class State:
     round: int = 0
     best: int | None = None
 
+    def further(self, surprises: int = 0, nats: float = 0.0) -> State:
+        """After one more answer, which cost so much."""
+        asked, surprises, nats = self.asked + 1, self.surprises + surprises, self.nats + nats
+        return State(self.rows, self.log_beta, self.planned, asked, surprises, nats, self.round, self.best)
+
     def index(self, position: int) -> int:
         """The depth of the next ask (of the ask at ``position`` of the next batch), or a refusal."""
         index = self.asked + 1 + position

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from unworn.bounds import code_length
@@ -42,11 +42,6 @@ def priced(state: State, facts: Facts, position: int) -> Offer:
     index = state.index(position)
     level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
     return Offer(index, state.rows, facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code, level)
-
-
-def counted(state: State, surprise: bool, nats: float) -> State:
-    """The state after one more word."""
-    return replace(state, asked=state.asked + 1, surprises=state.surprises + surprise, nats=state.nats + nats)
 
 
 def published(value: float, limits: tuple[float, float], source: str) -> Published:

@@ -68,8 +68,7 @@ class GuessAndCheck(Mechanism):
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
             raise TypeError(f"guess-and-check does not know the event {event!r}")
-        surprises, nats = state.surprises + event.surprise, state.nats + event.nats
-        return State(state.rows, state.log_beta, state.planned, state.asked + 1, surprises, nats, state.round)
+        return state.further(event.surprise, event.nats)
 
     def spent(self, state: State) -> float:
         # The price of the next ask; at the end of a plan, that of the last.

@@ -10,7 +10,7 @@ from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, counted, priced, published, whole
+from unworn.mechanisms.coded import FAILED, Coded, priced, published, whole
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.one_sided import ceiling, floor
@@ -103,11 +103,11 @@ class Ladder(Coded):
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised
-            return counted(state, event.surprise, event.nats)
+            return state.further(event.surprise, event.nats)
         if not isinstance(event, Climbed):
             raise TypeError(f"the Ladder does not know the event {event!r}")
         # The first score, told without a baseline, is one of equally long words, and no surprise.
-        later = counted(state, event.steps > 0 and state.best is not None, event.nats)
+        later = state.further(event.steps > 0 and state.best is not None, event.nats)
         return replace(later, best=_rung(state.best) + event.steps) if event.steps else later
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from unworn.events import Event, Shown
@@ -35,7 +35,7 @@ class Naive(Mechanism):
     promises: ClassVar[bool] = False
 
     def after(self, state: State, event: Event) -> State:
-        return replace(state, asked=state.asked + 1)
+        return state.further()
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)

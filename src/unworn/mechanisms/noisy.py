@@ -104,7 +104,7 @@ class Noisy(Priced):
     def after(self, state: State, event: Event) -> State:
         if event != self.noised(state.rows):
             raise TypeError(f"{type(self).__name__} of this plan does not know the event {event!r}")
-        return replace(state, asked=state.asked + 1)
+        return state.further()
 
     def spent(self, state: State) -> float:
         return math.sqrt(state.asked) * self.rate(state.rows)

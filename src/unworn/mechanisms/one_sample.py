@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 from unworn.errors import Unaskable
@@ -81,7 +81,7 @@ class OneSample(Mechanism):
     def after(self, state: State, event: Event) -> State:
         if event != Drew(self.flip or 0.0):
             raise TypeError(f"OneSample of this plan does not know the event {event!r}")
-        return replace(state, asked=state.asked + 1)
+        return state.further()
 
     def spent(self, state: State) -> float:
         return float(state.asked)

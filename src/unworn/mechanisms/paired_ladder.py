@@ -9,7 +9,7 @@ from typing import Literal, Self
 from unworn.bounds.numerics import LN2
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, counted, priced, whole
+from unworn.mechanisms.coded import FAILED, Coded, priced, whole
 from unworn.mechanisms.judging import rejects
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.value import exact_value, spread_of
@@ -66,10 +66,10 @@ class PairedLadder(Coded):
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised
-            return counted(state, event.surprise, event.nats)
+            return state.further(event.surprise, event.nats)
         if not isinstance(event, Climbed):
             raise TypeError(f"PairedLadder does not know the event {event!r}")
-        return counted(state, event.steps > 0, event.nats)
+        return state.further(event.steps > 0, event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         return priced(state, facts, position)

@@ -50,7 +50,7 @@ class Rounding(Mechanism):
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
             raise TypeError(f"rounding does not know the event {event!r}")
-        return replace(state, asked=state.asked + 1, nats=state.nats + event.nats)
+        return state.further(nats=event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         index = state.index(position)

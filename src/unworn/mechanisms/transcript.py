@@ -21,6 +21,10 @@ from unworn.queries import parse
 from unworn.queries.query import Facts
 from unworn.queries.schema import Schema
 
+_PLAIN, _WITH_USES = 3, 4
+"""Formats of entry 0: whoever knows no uses would take all the rows for this use's. Under 1 and 2 keys drew otherwise,
+so that digests, secret parts and thresholds would be others."""
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -62,7 +66,7 @@ class Terms:
             shared = {"uses": {**self.uses.to_json(), "units": self.units, "first": self.first}}
         return {
             "type": "terms",
-            "format": 2 if shared else 1,  # whoever knows no uses would take all the rows for this use's
+            "format": _WITH_USES if shared else _PLAIN,
             "version": self.version,
             "name": self.name,
             "size": self.size,
@@ -86,8 +90,11 @@ class Terms:
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Terms:
         try:
-            if body["type"] != "terms" or body["format"] not in (1, 2):
-                raise Tampered(f"entry 0 has format {body['format']}; this version reads formats 1 and 2")
+            if body["type"] != "terms" or body["format"] not in (_PLAIN, _WITH_USES):
+                raise Tampered(
+                    f"entry 0 has format {body['format']!r:.20}, and this version reads {_PLAIN} and {_WITH_USES}: "
+                    f"open it with the version that wrote it, {body.get('version', 'unknown')!s:.20}"
+                )
             return cls(
                 name=body["name"],
                 size=body["size"],
@@ -104,7 +111,7 @@ class Terms:
                 kept=body["kept"],
                 version=body["version"],
                 veiled=body.get("veiled") is True,
-                **(_shared(body["uses"], body["size"]) if body["format"] == 2 else {}),
+                **(_shared(body["uses"], body["size"]) if body["format"] == _WITH_USES else {}),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Tampered("entry 0 of the ledger does not have the form of terms") from error

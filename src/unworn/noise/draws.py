@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unworn.noise.checks import check_whole
-from unworn.noise.stream import Stream, Words
+from unworn.noise.stream import Stream
 
 Integers = NDArray[np.int64]
+Values = NDArray[np.uint32] | NDArray[np.int64]
 _WORD = 2.0**64
 _MOST = 2**63
+_MANY = 256
+"""Draws from which on more are drawn than are needed, for those that will be refused."""
 _HALF, _HALF_BITS = np.dtype("<u4"), np.uint64(32)
 
 
@@ -21,7 +26,7 @@ def coins(stream: Stream, chances: ArrayLike) -> NDArray[np.bool_]:
     the coin falls; where it is equal (one coin in 2^64) the rest is a chance in turn, for the next word.
 
     >>> coins(Stream(bytes(32)), [0.0, 0.5, 1.0, 0.5]).tolist()
-    [False, True, True, False]
+    [False, False, True, True]
     """
     given = np.asarray(chances, dtype=np.float64)
     if not bool(((given >= 0) & (given <= 1)).all()):
@@ -55,9 +60,9 @@ def indices(stream: Stream, n: int, count: int, replace: bool) -> Integers:
     With replacement they come in the order drawn. Without, they come sorted, as a uniform subset.
 
     >>> indices(Stream(bytes(32), "rows"), 10**8, 3, True).tolist()
-    [56977613, 68622404, 13912460]
+    [5788078, 16344776, 32130032]
     >>> indices(Stream(bytes(32), "rows"), 5, 4, False).tolist()
-    [0, 1, 3, 4]
+    [0, 1, 2, 4]
     """
     n, count = check_whole("n", n, 1, _MOST, " (2**63)"), check_whole("count", count, 0)
     if replace:
@@ -74,43 +79,49 @@ def indices(stream: Stream, n: int, count: int, replace: bool) -> Integers:
 def _distinct(stream: Stream, n: int, count: int) -> Integers:
     """The first ``count`` different values of an endless uniform sequence: by symmetry, a uniform subset.
 
-    Each round draws as many as are missing, so the set is complete with the last of them and nothing is thrown away.
+    Each round draws as many as are missing, so the set is complete with the last of them: of values in the order of
+    their size none could be left out without a bias.
     At least half of a round is new on average when count <= n/2.
     """
-    narrow = np.uint32 if n <= 2**32 else np.int64  # half as wide, values are sorted twice as fast
-    found = np.empty(0, dtype=narrow)
-    while found.size < count:
-        drawn = uniform(stream, n, count - found.size).astype(narrow, copy=False)
-        found = np.sort(np.concatenate([found, drawn]))
+    found = np.sort(_uniform(stream, n, count))
+    while True:
         again = found[1:] == found[:-1]
         if again.any():
             found = found[np.concatenate([[True], ~again])]
-    return found.astype(np.int64, copy=False)
+        if found.size == count:
+            return found.astype(np.int64, copy=False)
+        found = np.sort(np.concatenate([found, _uniform(stream, n, count - found.size)]))
 
 
 def uniform(stream: Stream, n: int, count: int) -> Integers:
     """:func:`indices` with replacement, for callers that have checked: words in order, less those that favour some."""
-    parts: list[Integers] = []
-    missing = count
-    while missing:
-        parts.append(_from_halves(stream, n, missing) if n <= 2**32 else _from_words(stream.words(missing), n))
-        missing -= parts[-1].size
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=np.int64), *parts])
+    return _uniform(stream, n, count).astype(np.int64, copy=False)
 
 
-def _from_halves(stream: Stream, n: int, count: int) -> Integers:
+def _uniform(stream: Stream, n: int, count: int) -> Values:
+    """The same, half as wide where that is enough: such values are sorted twice as fast."""
+    draw = _from_halves if n <= 2**32 else _from_words
+    found = draw(stream, n, count)
+    while found.size < count:
+        found = np.concatenate([found, draw(stream, n, count - found.size)])
+    return found[:count]
+
+
+def _from_halves(stream: Stream, n: int, count: int) -> Values:
     """The high half of n * (32 bits), where each value has equally many of the 2^32 products (Lemire 2019)."""
+    over = 2**32 % n
+    if count >= _MANY:  # a second round for the few that are refused takes longer than to draw a few more
+        count += math.ceil(2 * over / 2**32 * count + 6 * math.sqrt(count * over / 2**32))
     halves = stream.words((count + 1) // 2).astype("<u8", copy=False).view(_HALF)[:count]
     products = halves.astype(np.uint64)
     products *= np.uint64(n)
-    over = 2**32 % n
-    if over:  # then n is below 2^32, and 32-bit arithmetic gives the low half
-        products = products[halves * np.uint32(n) >= np.uint32(over)]
     products >>= _HALF_BITS
-    return products.view(np.int64)
+    high = products.astype(np.uint32)
+    # Where something is over n is below 2^32, and 32-bit arithmetic gives the low half.
+    return high[halves * np.uint32(n) >= np.uint32(over)] if over else high
 
 
-def _from_words(words: Words, n: int) -> Integers:
+def _from_words(stream: Stream, n: int, count: int) -> Values:
     """As many high bits as n - 1 has, where they are below n."""
-    values = (words >> np.uint64(64 - (n - 1).bit_length())).view(np.int64)
+    values = (stream.words(count) >> np.uint64(64 - (n - 1).bit_length())).view(np.int64)
     return values[values < n]

@@ -66,8 +66,7 @@ def inverted(stream: Stream, size: int, scale: float, magnitude: Magnitude, tail
 
 def _one(stream: Stream, scale: float, magnitude: Magnitude, tail: Tail) -> int:
     """One draw, as above: an answer takes one, and Python's own arithmetic is quicker for it than arrays are."""
-    ((_, place, words),) = stream.runs(1)
-    word = int(words[0])
+    place, word = stream.word()
     folded = word ^ (2**64 - 1) if word >> 63 else word
     real = magnitude((folded | 1) * 2.0**-64)
     found: int = math.floor(real)

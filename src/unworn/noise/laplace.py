@@ -24,7 +24,7 @@ def laplace(stream: Stream, scale: float, size: int) -> Integers:
     at some 100 to 150 microseconds each.
 
     >>> laplace(Stream(bytes(32), "noise"), 10.0, 6).tolist()
-    [-10, -8, -3, -14, -3, 3]
+    [-9, -9, 19, 23, 6, 2]
     """
     scale, size = check_scale("scale", scale), check_whole("size", size, 0)
 
@@ -38,4 +38,5 @@ def laplace(stream: Stream, scale: float, size: int) -> Integers:
 
 def magnitudes(v: Any, scale: float) -> Any:
     """-scale * ln(v (1 + q)), of a float or of an array."""
-    return -scale * (np.log(v) + math.log1p(math.exp(-1.0 / scale)))
+    logarithm = math.log(v) if isinstance(v, float) else np.log(v)
+    return -scale * (logarithm + math.log1p(math.exp(-1.0 / scale)))

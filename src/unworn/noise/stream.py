@@ -1,15 +1,17 @@
 """A keyed stream of random words that can be repeated by whoever holds the key, and by nobody else.
 
 A draw is a function of the holdout's key and of what it is for. A restart repeats it, another question gets
-an independent one, and no state is stored. AES in counter mode is a permutation-based generator whose
-output cannot be told from random bits without the key, which a fast statistical generator does not offer.
+an independent one, and no state is stored. A keyed hash (BLAKE2b) of what the stream is for gives its first four words
+and the key of a cipher (AES in counter mode) that gives all the others: neither can be told from random bits without
+the holdout's key, which a fast statistical generator does not offer. Most asks draw one number, and a cipher takes
+longer to set up than all the rest of a draw.
 """
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Iterator
 from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,19 +22,22 @@ if TYPE_CHECKING:
 
 Words = NDArray[np.uint64]
 _WORD = np.dtype("<u8")
+_HASHED = 4
+"""Words that come from the hash; the rest of it is the key of the cipher."""
+_PERSON = b"unworn/stream"
 _RUN = 2**15
 """Words a run: 256 KiB, so that what is computed from a run stays in the cache."""
 
 
 def _encoded(part: bytes | str | int) -> bytes:
     """A part of a context, tagged by type and length, so that no two contexts share an encoding."""
+    if isinstance(part, str):
+        data = part.encode()
+        return b"s" + len(data).to_bytes(8, "big") + data
     if isinstance(part, bytes):
-        tag, data = b"b", part
-    elif isinstance(part, str):
-        tag, data = b"s", part.encode()
-    else:
-        tag, data = b"i", int(part).to_bytes(int(part).bit_length() // 8 + 1, "big", signed=True)
-    return tag + len(data).to_bytes(8, "big") + data
+        return b"b" + len(part).to_bytes(8, "big") + part
+    data = int(part).to_bytes(int(part).bit_length() // 8 + 1, "big", signed=True)
+    return b"i" + len(data).to_bytes(8, "big") + data
 
 
 @cache
@@ -43,46 +48,56 @@ def _ciphers() -> tuple[Any, Any, Any]:
 
 
 class Stream:
-    """The AES-256-CTR keystream of a key in a context, read from its beginning.
+    """The words of a key in a context, read from their beginning.
 
     >>> key = bytes(32)
-    >>> bool((Stream(key, "noise", 1).words(4) == Stream(key, "noise", 1).words(4)).all())
+    >>> bool((Stream(key, "noise", 1).words(9) == Stream(key, "noise", 1).words(9)).all())
     True
-    >>> bool((Stream(key, "noise", 1).words(4) == Stream(key, "noise", 2).words(4)).any())
+    >>> bool((Stream(key, "noise", 1).words(9) == Stream(key, "noise", 2).words(9)).any())
     False
     """
 
     def __init__(self, key: bytes, *context: bytes | str | int) -> None:
         self._key, self._context = key, context
         self._read = 0
-        self._made: CipherContext | None = None
+        self._hashed: bytes | None = None  # made on first use, as the cipher is: most mechanisms never draw
+        self._cipher: CipherContext | None = None
 
     def at(self, place: int) -> Stream:
         """The same words, read from this place on: parts of them may then be drawn apart, in any order.
 
-        >>> bool((Stream(bytes(32)).at(3).words(4) == Stream(bytes(32)).words(7)[3:]).all())
+        >>> bool((Stream(bytes(32)).at(3).words(6) == Stream(bytes(32)).words(9)[3:]).all())
         True
         """
         stream = Stream(self._key, *self._context)
         stream._read = place
         return stream
 
-    def _cipher(self) -> CipherContext:
-        # Made on first use: every ask is handed a stream, and most mechanisms never draw from it.
-        AES, CTR, Cipher = _ciphers()
-        secret = hmac.digest(self._key, b"".join(map(_encoded, self._context)), "sha256")
-        block, before = divmod(8 * self._read, 16)
-        cipher: CipherContext = Cipher(AES(secret), CTR(block.to_bytes(16, "big"))).encryptor()
-        cipher.update(bytes(before))
-        return cipher
+    def _bytes(self, count: int) -> bytes:
+        """The next ``count`` words, as bytes."""
+        if self._hashed is None:
+            context = b"".join([_encoded(part) for part in self._context])
+            self._hashed = blake2b(context, key=self._key, person=_PERSON).digest()
+        start, self._read = self._read, self._read + count
+        if self._read <= _HASHED:
+            return self._hashed[8 * start : 8 * self._read]
+        near = self._hashed[8 * start : 8 * _HASHED]  # none of them, from there on
+        if self._cipher is None:
+            self._cipher = _enciphering(self._hashed[8 * _HASHED :], max(start - _HASHED, 0))
+        return near + self._cipher.update(bytes(8 * count - len(near)))
 
     def words(self, count: int) -> Words:
         """The next ``count`` uniform 64-bit words."""
-        if self._made is None:
-            self._made = self._cipher()
-        words: Words = np.frombuffer(self._made.update(bytes(8 * count)), dtype=_WORD)
-        self._read += count
+        words: Words = np.frombuffer(self._bytes(count), dtype=_WORD)
         return words.astype(np.uint64, copy=False)
+
+    def word(self) -> tuple[int, int]:
+        """The place of the next word, and the word: one alone is sooner a number than an array.
+
+        >>> Stream(bytes(32)).word() == (0, int(Stream(bytes(32)).words(1)[0]))
+        True
+        """
+        return self._read, int.from_bytes(self._bytes(1), "little")
 
     def runs(self, count: int) -> Iterator[tuple[slice, int, Words]]:
         """The next ``count`` words in runs: where each run belongs, the place of its first word, and its words.
@@ -130,3 +145,12 @@ class Stream:
         """
         words = self.words(2 * count).reshape(2, count)
         return np.lexsort((words[1], words[0]))
+
+
+def _enciphering(key: bytes, place: int) -> CipherContext:
+    """A cipher whose next word is the one at this place."""
+    AES, CTR, Cipher = _ciphers()
+    block, before = divmod(8 * place, 16)
+    cipher: CipherContext = Cipher(AES(key), CTR(block.to_bytes(16, "big"))).encryptor()
+    cipher.update(bytes(before))
+    return cipher

@@ -58,7 +58,7 @@ class _AtPoint(Query):
         """The columns it reads: all that rows in an engine need to be brought out for it."""
         return tuple(dict.fromkeys((*(feature.name for feature in self.loss.features), self.loss.target)))
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         self.loss.check(schema)
         return Facts("unit", *self.bounds)
 

@@ -49,7 +49,7 @@ class Function(Query):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         exact = self.binary and not schema.grouped
         return Facts("binary" if exact else "unit", self.low, self.high, runs_code=True)
 

@@ -52,7 +52,7 @@ class Difference(Query):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         a, b = self.a.facts(schema, size), self.b.facts(schema, size)
         reach = a.high - a.low
         exact = self.a.zero_one and not schema.grouped

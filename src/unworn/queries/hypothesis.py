@@ -64,7 +64,7 @@ class Hypothesis(Query):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         """Those of the question, with what is tested. A hypothesis that no rows could speak against is refused."""
         facts = self.query.facts(schema, size)
         inside = facts.low <= self.null < facts.high if self.side > 0 else facts.low < self.null <= facts.high

@@ -57,7 +57,7 @@ class Share(_Asked):
         fields = _fields(data, "share", ("where",))
         return cls(from_json(fields["where"]))
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         kind = check(self.where, schema).kind
         require_predicate(self.where, kind, "share needs a predicate")
         if schema.grouped:
@@ -109,7 +109,7 @@ class Mean(_Asked):
         fields = _fields(data, "mean", ("of", "range"))
         return cls(from_json(fields["of"]), *_ends(fields["range"]))
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         found = check(self.of, schema)
         _require_number(self.of, found.kind)
         if found.nullable:

@@ -151,7 +151,7 @@ class Moment(Query):
         places = {"component": self.component, "feature": self.feature, "power": self.power}
         return {"ask": "moment", "mixture": self.mixture.to_json(), **places}
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         for feature in self.mixture.features:
             kind = schema.of(feature.name).kind
             if kind not in ("number", "bool"):

@@ -18,7 +18,10 @@ from unworn.queries.schema import Schema
 
 Kind = Literal["binary", "unit", "paired", "statistic"]
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+# Not looking for circles: whoever has one is told by a RecursionError, and all the others need not wait.
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
 
 
 def canonical(data: Any) -> str:
@@ -80,15 +83,23 @@ class Query(ABC):
         """The question as plain JSON: ``{"ask": <tag>, …}``; large arrays by digest."""
 
     @abstractmethod
-    def facts(self, schema: Schema, size: int) -> Facts:
-        """Check the question against public facts (schema, number of *rows*) and say what kind it is.
-
-        Raises :class:`~unworn.errors.Unaskable` with the fix named. Never touches rows.
-        """
+    def _facts(self, schema: Schema, size: int) -> Facts:
+        """What :meth:`facts` says, worked out."""
 
     @abstractmethod
     def values(self, frame: Frame) -> NDArray[np.bool_] | Floats:
         """One value a row: booleans for a 0/1 question, else floats inside the declared range. Total."""
+
+    def facts(self, schema: Schema, size: int) -> Facts:
+        """Check the question against public facts (schema, number of *rows*) and say what kind it is.
+
+        Raises :class:`~unworn.errors.Unaskable` with the fix named. Never touches rows. Neither a question nor a schema
+        changes, so what was found last is kept: an ask needs it on its way in and again beside the rows.
+        """
+        known: tuple[Schema, int, Facts] | None = self.__dict__.get("_known")
+        if known is None or known[0] is not schema or known[1] != size:
+            known = self.__dict__["_known"] = schema, size, self._facts(schema, size)
+        return known[2]
 
     @property
     def family(self) -> str | None:

@@ -79,7 +79,7 @@ class Metric(Query):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         """``size`` is the number of rows, also where the sampled unit is a group of rows."""
         if isinstance(self.source, Recorded):
             raise Unaskable("this record of a question has no predictions; supply them", metric=self.metric)

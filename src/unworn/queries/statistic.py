@@ -56,7 +56,7 @@ class Statistic(Query):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def facts(self, schema: Schema, size: int) -> Facts:
+    def _facts(self, schema: Schema, size: int) -> Facts:
         return Facts("statistic", self.low, self.high, runs_code=True, sensitivity=self.sensitivity)
 
     def values(self, frame: Frame) -> NoReturn:
