@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from unworn import Holdout, col, mean, share
 from unworn.certificate import Certificate, replay
@@ -48,6 +49,16 @@ def test_draws_are_used_once_and_named_in_the_certificate() -> None:
     card = Certificate.from_json(answers[0].certificate.to_json())
     assert card.record.draw == tuple(draws[0])
     holdout.verify()
+
+
+def test_no_rows_are_drawn_for_asks_past_the_plan() -> None:
+    holdout = opened()
+    assert holdout.gather(3) == 3
+    holdout.ask_many(questions(5))
+    assert holdout.gather(100) == 15
+    assert holdout.gather(1) == 15
+    holdout.ask_many(questions(20))
+    assert holdout.gather(1) == 0
 
 
 def test_a_repeat_uses_no_rows_and_a_batch_uses_its_own() -> None:
@@ -178,24 +189,23 @@ def test_gathered_rows_do_not_travel() -> None:
 
 @pytest.mark.parametrize("replace", [False, True])
 def test_pooled_draws_are_uniform_and_independent_of_each_other(replace: bool) -> None:
-    """Chi-square over rows, and over pairs of rows in one draw and the next; false alarms below 1e-6 each."""
-    cells, drawn, asks = 20, 5, 4_000
-    sample = Sample.read({"id": np.arange(cells, dtype=np.float64)})
-    pool = Pool(sample, bytes(range(32)))
+    """How often each row is drawn, and each pair of rows by one draw and the next; false alarms of 1e-7 each.
+
+    The counts of one draw have variance v and, as their sum is fixed, covariance v (k I - 1) / (k - 1) for k rows. So
+    the squared sums of many draws, over v k / (k - 1) each, are chi-square with k - 1 degrees of freedom, and those of
+    the products of neighbours, over its square, with (k - 1)².
+    """
+    rows, drawn, asks = 20, 5, 4_000
+    pool = Pool(Sample.read({"id": np.arange(rows, dtype=np.float64)}), bytes(range(32)))
     pool._name = "seeded"
     pool.gather(asks, drawn, replace, [])
-    draws = np.array([ready._runs[0]._rows for ready in pool._ready])
-    inside = np.stack([np.bincount(draw, minlength=cells) for draw in draws])
-    _check_uniform(inside.sum(axis=0), inside.sum() / cells)
-    pairs = inside[:-1].T @ inside[1:]
-    _check_uniform(pairs.ravel(), pairs.sum() / cells**2)
-
-
-def _check_uniform(counts: np.ndarray, expected: float) -> None:
-    from scipy.stats import chi2
-
-    statistic = float(((counts - expected) ** 2 / expected).sum())
-    assert statistic < chi2.isf(1e-7, counts.size - 1)
+    inside = np.stack([np.bincount(ready._runs[0]._rows, minlength=rows) for ready in pool._ready]) - drawn / rows
+    variance = drawn / rows * ((1 - 1 / rows) if replace else (1 - drawn / rows)) * rows / (rows - 1)
+    alone, pairs = inside.sum(axis=0), inside[:-1].T @ inside[1:]
+    assert (alone**2).sum() / (asks * variance) < chi2.isf(1e-7, rows - 1)
+    assert (pairs**2).sum() / ((asks - 1) * variance**2) < chi2.isf(1e-7, (rows - 1) ** 2)
+    again = inside[:-1].T @ inside[:-1]  # a draw that served twice would show
+    assert (again**2).sum() / ((asks - 1) * variance**2) > chi2.isf(1e-7, (rows - 1) ** 2)
 
 
 def test_other_rows_have_other_noise_even_when_a_ledger_is_put_back(tmp_path: Path) -> None:

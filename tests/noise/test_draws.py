@@ -31,7 +31,7 @@ def alike(counts: Any, level: float = 1e-7) -> bool:
 
 
 @given(chance=st.floats(0, 1), word=st.integers(0, LAST), more=st.lists(st.integers(0, LAST), min_size=20, max_size=20))
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_a_coin_falls_where_its_digits_are_below_the_chance(chance: float, word: int, more: list[int]) -> None:
     digits = Fraction(word, 2**64) + sum(Fraction(one, 2 ** (64 * (at + 2))) for at, one in enumerate(more))
     # 21 words are 1344 bits, more than the 1074 of the smallest float: nothing beyond them can matter.

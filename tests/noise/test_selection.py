@@ -107,7 +107,7 @@ def edges(scores: list[int], rate: float) -> list[Any]:
     step=st.integers(-2, 2),
     later=st.integers(-2, 2),
 )
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_a_number_next_to_an_edge_is_decided_right(
     scores: list[int], rate: float, at: int, step: int, later: int
 ) -> None:

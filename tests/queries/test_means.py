@@ -12,6 +12,7 @@ import pytest
 from unworn.errors import Unaskable
 from unworn.queries.expressions import col, lit
 from unworn.queries.means import Mean, Share, mean, share
+from unworn.queries.metrics import accuracy
 from unworn.queries.query import Facts
 from unworn.queries.rows import Column
 from unworn.queries.schema import ColumnType, Schema
@@ -36,6 +37,21 @@ class Numbers:
 
     def column(self, name: str) -> Column:
         return Column("number", self.columns[name])
+
+
+def test_facts_are_kept_for_the_rows_they_are_about_and_no_others() -> None:
+    question, renamed = share(X > 1), Schema({"z": ColumnType("number")})
+    assert question.facts(SCHEMA, 10) is question.facts(SCHEMA, 10)
+    assert question.facts(Schema(COLUMNS, grouped=True), 10).kind == "unit"
+    for size in (10, 11):
+        with pytest.raises(Unaskable, match="no column"):
+            question.facts(renamed, size)
+        assert question.facts(SCHEMA, size).kind == "binary"
+    predicted = accuracy([1, 0, 1])
+    labelled = Schema({"y": ColumnType("number")}, target="y")
+    assert predicted.facts(labelled, 3).kind == "binary"
+    with pytest.raises(Unaskable, match="3 predictions for 4 rows"):
+        predicted.facts(labelled, 4)
 
 
 def test_facts_follow_from_the_type_and_the_schema() -> None:

@@ -340,7 +340,11 @@ class Desk:
         mechanism = self.transcript.mechanism
         with self._mine():
             self.pool = Pool(sample, self._noise) if self.pool is None else self.pool
-            self.pool.gather(samples, getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False), columns)
+            state = self.transcript.state
+            if state.planned is not None:  # an ask past the plan is refused, so nobody would use them
+                samples = min(samples, state.planned - state.asked - len(self.pool))
+            if samples > 0:
+                self.pool.gather(samples, getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False), columns)
             return len(self.pool)
 
     def writable(self) -> Key:

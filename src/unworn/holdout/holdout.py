@@ -267,7 +267,8 @@ class Holdout(Looking):
         """Draw rows for the next asks now, so that an ask has only to look at them; returns how many are ready.
 
         For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is dropped
-        with this object; asks past them draw their rows as usual. ``columns`` are those copied ahead, by default all.
+        with this object; asks past them draw their rows as usual, and none is drawn for asks past the plan.
+        ``columns`` are those copied ahead, by default all.
         Rows that stay in an engine come in one pass for all the samples.
         """
         if self.mechanism.reads != "draws":
