@@ -15,6 +15,7 @@ from scipy import stats
 
 from tests.noise.support import KEY, Given
 from unworn.noise import Stream
+from unworn.noise.draws import one_uniform, uniform
 from unworn.noise.samplers import coins, indices
 
 LAST = 2**64 - 1
@@ -102,6 +103,14 @@ def test_indices_are_uniform(n: int) -> None:
     counts = np.bincount(np.minimum(drawn // size, cells).astype(int), minlength=cells)[:cells]
     assert size * cells == n or counts.sum() > 99_000
     assert alike(counts)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 2**31 + 1, 3 * 2**30, 2**32 - 1, 2**32, 2**32 + 1, 5 * 2**40, 2**63])
+def test_one_index_is_drawn_as_an_array_of_one_is(n: int) -> None:
+    one, many = Stream(KEY, "one", n), Stream(KEY, "one", n)
+    drawn = [one_uniform(one, n) for _ in range(300)]
+    assert drawn == [int(uniform(many, n, 1)[0]) for _ in range(300)]
+    assert one.word() == many.word()
 
 
 def test_the_usual_shortcut_would_not_be_uniform() -> None:

@@ -37,8 +37,7 @@ def compared(stream: Stream, chances: NDArray[np.float64], chance: Callable[[int
 
 def falls(stream: Stream, chance: float, exactly: Callable[[int], Bounds]) -> bool:
     """One such coin: an answer takes one, and Python's own arithmetic is quicker for it than arrays are."""
-    ((_, place, words),) = stream.runs(1)
-    word = int(words[0])
+    place, word = stream.word()
     apart = (word >> 11) * 2.0**-53 - chance
     return _settled(word, stream.beyond(place), exactly) if abs(apart) < MARGIN else apart < 0.0
 

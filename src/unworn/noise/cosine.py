@@ -11,7 +11,7 @@ import numpy as np
 
 from unworn.noise.checks import WIDEST, check_whole
 from unworn.noise.comparison import compared, falls
-from unworn.noise.draws import uniform
+from unworn.noise.draws import one_uniform, uniform
 from unworn.noise.inversion import Integers
 from unworn.noise.stream import Stream
 
@@ -46,12 +46,13 @@ def raised_cosine(stream: Stream, N: int, size: int) -> Integers:
 
 def chances(m: Any, N: int) -> Any:
     """The chances p(m) as floats, of an integer or of an array."""
-    return 0.5 * (1.0 + np.cos(m * (math.pi / N)))
+    angle = m * (math.pi / N)
+    return 0.5 * (1.0 + (math.cos(angle) if isinstance(angle, float) else np.cos(angle)))
 
 
 def _one(stream: Stream, N: int) -> int:
-    m = int(uniform(stream, N, 1)[0])
-    return m if falls(stream, float(chances(m, N)), partial(_exactly([m], N), 0)) else m - N
+    m = one_uniform(stream, N)
+    return m if falls(stream, chances(m, N), partial(_exactly([m], N), 0)) else m - N
 
 
 def _exactly(m: Integers | list[int], N: int) -> Callable[[int, int], Bounds]:

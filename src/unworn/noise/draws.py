@@ -47,7 +47,7 @@ def _falls(chance: float, further: Stream) -> bool:
     """One coin of a chance below 1: its digits against the stream's, 64 at a time."""
     while chance > 0:
         chance *= _WORD
-        word = int(further.words(1)[0])
+        _, word = further.word()
         if word != int(chance):
             return word < int(chance)
         chance %= 1.0
@@ -96,6 +96,24 @@ def _distinct(stream: Stream, n: int, count: int) -> Integers:
 def uniform(stream: Stream, n: int, count: int) -> Integers:
     """:func:`indices` with replacement, for callers that have checked: words in order, less those that favour some."""
     return _uniform(stream, n, count).astype(np.int64, copy=False)
+
+
+def one_uniform(stream: Stream, n: int) -> int:
+    """The only one of ``uniform(stream, n, 1)``, by Python's own arithmetic.
+
+    >>> one_uniform(Stream(bytes(32), "rows"), 10**8), uniform(Stream(bytes(32), "rows"), 10**8, 1).tolist()
+    (16344776, [16344776])
+    """
+    while True:
+        _, word = stream.word()
+        if n > 2**32:
+            value = word >> (64 - (n - 1).bit_length())
+            if value < n:
+                return value
+        else:
+            value, low = divmod((word & (2**32 - 1)) * n, 2**32)
+            if low >= 2**32 % n:
+                return value
 
 
 def _uniform(stream: Stream, n: int, count: int) -> Values:

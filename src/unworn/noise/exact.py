@@ -50,7 +50,7 @@ class Uniform:
                 return True
             if self._low >= high:
                 return False
-            self._numerator = (self._numerator << 64) | int(self._further.words(1)[0])
+            self._numerator = (self._numerator << 64) | self._further.word()[1]
             self.bits += 64
             self._enclose()
 
