@@ -174,6 +174,8 @@ class Desk:
             for _ in range(len(self._jobs)):
                 jobs.append(self._jobs.popleft())
                 yield jobs[-1]
+            if not self._jobs:
+                return
             until = time.monotonic() + _LATE
             while len(jobs) < _TOGETHER and time.monotonic() < until and self._jobs[0].short:
                 jobs.append(self._jobs.popleft())
