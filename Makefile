@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 SPARK := .venv/.spark
 PYTEST := $(BIN)/python -m pytest -q
+# Many tests start processes of their own: compiled files are kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test test-all theory bench bench-spark lint clean
 

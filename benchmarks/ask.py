@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import statistics
 import subprocess
@@ -164,7 +165,9 @@ def imported(module: str) -> tuple[float, str]:
         f"import sys, time; start = time.perf_counter(); import {module}; spent = time.perf_counter() - start; "
         f"print(1e6 * spent, *(name for name in {HEAVY!r} if name in sys.modules))"
     )
-    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    # With compiled files, as where packages are installed: whatever this machine says of writing them.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=kept).stdout
     spent, _, heavy = output.strip().partition(" ")
     return float(spent), heavy
 

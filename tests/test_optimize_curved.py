@@ -146,7 +146,7 @@ def test_the_excess_over_a_known_population_is_within_a_narrower_certificate(los
     asks = 12 * loss.dimension + len(questions(loss, (0.0,) * loss.dimension))
     found = {
         curved: minimise(
-            world.holdout(600_000, 5, mechanism=Gaussian(), asks=asks),
+            world.holdout(300_000 if classes else 600_000, 5, mechanism=Gaussian(), asks=asks),
             loss,
             over,
             iterations=12,

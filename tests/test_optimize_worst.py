@@ -88,7 +88,7 @@ class World:
         )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.integers(0, 2**32),
     st.booleans(),

@@ -34,13 +34,14 @@ def test_widths_grow_with_the_asks_and_end_at_the_whole_range() -> None:
         assert all(width < 0.49 for width in widths[:-1])
     assert drawn["GuessAndCheck"][-1][0] == 10 * found.asks
     assert drawn["BoundedNoise"][0] == (1, registry.best_scale("D2 bounded", 300, 1, 1 - 0.95)[1])
-    curves.ask_curves(found, 0.15, lambda: ticks.append(None))
-    assert len(ticks) == curves.ticks(found)
+    assert 2 * len(ticks) == curves.ticks(found)
 
 
 def test_asks_grow_with_the_rows_and_lines_begin_at_the_axis() -> None:
+    ticks: list[None] = []
     found = plan(2_000, 50)
-    drawn = lines(curves.ask_curves(found, 0.15), "rows", "asks")
+    drawn = lines(curves.ask_curves(found, 0.15, lambda: ticks.append(None)), "rows", "asks")
+    assert 2 * len(ticks) == curves.ticks(found)
     for name, path in drawn.items():
         asks = [asks or 0 for _, asks in path]
         assert all(after >= before for before, after in pairwise(asks)), name

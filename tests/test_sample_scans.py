@@ -112,7 +112,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scans, "WORTH", 0)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=80)
 @given(
     st.lists(questions, min_size=1, max_size=12),
     st.integers(1, 4),

@@ -138,7 +138,7 @@ def test_an_adaptive_analyst_fools_a_plain_fit_and_not_a_certificate():
     confidence of 1 - 1e-7, holds.
     """
     rng = np.random.default_rng(5)
-    rows, columns, kept = 20_000, 400, 40
+    rows, columns, kept = 8_000, 400, 40
     X, y = rng.uniform(-1, 1, (rows, columns)), rng.integers(0, 2, rows)
     chosen = np.argsort(-np.abs(X.T @ (2 * y - 1)))[:kept]
     plain = LogisticRegression(C=1e6).fit(X[:, chosen], y)

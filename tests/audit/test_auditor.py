@@ -61,8 +61,8 @@ def test_composition_is_seen() -> None:
 def test_a_whole_profile_is_refuted_where_its_end_is_not() -> None:
     """Eight answers of epsilon = 1/2: 4 in all is true. As if only 4 were composed, 2, it is refuted long before."""
     pairs = [Pair([0.0] * 8, [1.0] * 8)]
-    assert not audit(target(laplace(2.0), Claim(Homogeneous(0.5, 0.0, 8)), pairs), trials=200_000).refuted
-    report = audit(target(laplace(2.0), Claim(Homogeneous(0.5, 0.0, 4)), pairs), trials=200_000)
+    assert not audit(target(laplace(2.0), Claim(Homogeneous(0.5, 0.0, 8)), pairs), trials=80_000).refuted
+    report = audit(target(laplace(2.0), Claim(Homogeneous(0.5, 0.0, 4)), pairs), trials=80_000)
     assert report.refuted
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from unworn.bounds.binomial import clopper_pearson, high_limit, low_limit
 from unworn.bounds.concentration import chernoff_kl
 
-quiet = settings(derandomize=True, deadline=None, max_examples=200)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 LN10 = math.log(10)
 
 

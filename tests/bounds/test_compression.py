@@ -10,7 +10,7 @@ from unworn.bounds.binomial import clopper_pearson
 from unworn.bounds.compression import code_length, level, offset_nats, position_nats
 from unworn.bounds.concentration import chernoff_kl
 
-quiet = settings(derandomize=True, deadline=None, max_examples=200)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 ROWS, BETA = 10_000, 0.05
 
 

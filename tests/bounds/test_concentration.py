@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from unworn.bounds.concentration import chernoff_kl, hoeffding_width
 
-quiet = settings(derandomize=True, deadline=None, max_examples=300)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 means = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-9, 1 - 1e-9, 0.5]))
 rows = st.one_of(st.integers(1, 1000), st.integers(1, 10**9))
 levels = st.floats(-1e5, -1e-3)

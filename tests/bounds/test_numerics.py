@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unworn.bounds.numerics import check_rows, check_whole, log_choose, stirling_rest, whole
 
-quiet = settings(derandomize=True, deadline=None, max_examples=200)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 @quiet

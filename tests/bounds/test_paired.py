@@ -12,7 +12,7 @@ from unworn.bounds.concentration import hoeffding_width, kl_above
 from unworn.bounds.numerics import log_choose
 from unworn.bounds.paired import discordance
 
-quiet = settings(derandomize=True, deadline=None, max_examples=300)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 rows = st.integers(1, 10**7)
 levels = st.floats(-2000, -1e-3)
 unit = st.floats(0, 1)

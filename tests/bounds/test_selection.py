@@ -29,7 +29,7 @@ MECHANISMS = [lambda scores, rate: np.exp(exponential_log_pmf(scores, rate)), pe
 
 
 @given(SCORES, RATES, st.floats(1e-6, 0.9))
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_no_scores_do_worse_than_the_bounds(scores: list[int], rate: float, beta: float) -> None:
     away = max(scores) - np.array(scores)
     for chances in (mechanism(scores, rate) for mechanism in MECHANISMS):
@@ -54,7 +54,7 @@ def test_the_worst_scores_attain_the_bounds(candidates: int) -> None:
 
 
 @given(SCORES, RATES)
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_permute_and_flip_is_never_worse(scores: list[int], rate: float) -> None:
     order = np.argsort(scores, kind="stable")
     exponential, flipped = (np.cumsum(mechanism(scores, rate)[order]) for mechanism in MECHANISMS)
@@ -63,7 +63,7 @@ def test_permute_and_flip_is_never_worse(scores: list[int], rate: float) -> None
 
 
 @given(SCORES, st.data(), st.floats(0.05, 4.0))
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_prices_hold_for_neighbouring_scores(scores: list[int], data: st.DataObject, epsilon: float) -> None:
     moves = data.draw(st.lists(st.integers(-1, 1), min_size=len(scores), max_size=len(scores)))
     other = [score + move for score, move in zip(scores, moves, strict=True)]

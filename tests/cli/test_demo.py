@@ -15,6 +15,13 @@ from unworn.mechanisms import GuessAndCheck, Mechanism, Naive
 SMALL = ("--rows", "1500", "--asks", "300", "--real", "0")
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of numbers: nothing is drawn."""
+    monkeypatch.setattr("unworn.charts.available", lambda: False)
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_the_plain_holdout_misleads_and_the_protected_one_does_not(run: Run, tmp_path: Path) -> None:
     result = run("demo", *SMALL, "--out", str(tmp_path), "--json")
     assert result.exit_code == 0
@@ -39,8 +46,8 @@ def test_it_prints_a_table_and_words(run: Run, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"unworn-demo.svg", "unworn-demo.png"}
 
 
-def test_without_the_extra_it_says_so_and_succeeds(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unworn.charts.available", lambda: False)
+@pytest.mark.usefixtures("undrawn")
+def test_without_the_extra_it_says_so_and_succeeds(run: Run, tmp_path: Path) -> None:
     result = run("demo", "--rows", "300", "--asks", "20", "--out", str(tmp_path), "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["figures"] == []
@@ -54,6 +61,7 @@ def test_too_large_a_world_is_refused(run: Run) -> None:
     assert "memory" in result.stderr
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_it_repeats_itself(run: Run, tmp_path: Path) -> None:
     first, second = (
         json.loads(run("demo", "--rows", "300", "--asks", "30", "--seed", "7", "--out", str(tmp_path), "--json").stdout)

@@ -22,13 +22,13 @@ def relation(table: pa.Table) -> DuckDB:
     return DuckDB(duckdb.from_arrow(table))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(seeds, seeds)
 def test_duckdb_agrees_with_numpy(rows, asked):
     agree(relation, table_of(rows), questions_of(asked))
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(seeds, seeds)
 def test_so_it_does_on_a_table_and_on_parquet(rows, asked):
     """Of these DuckDB keeps the smallest and largest values, from which it decides comparisons without reading."""

@@ -29,7 +29,7 @@ def relation(table: pa.Table) -> DuckDB:
     return DuckDB(duckdb.from_arrow(table))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds)
 def test_duckdb_agrees_with_numpy(seed):
     agree_gradients(relation, seed)

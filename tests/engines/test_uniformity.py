@@ -23,6 +23,7 @@ from unworn.sample.stored import Stored
 
 N = 1_000
 RUN = 128
+TURNS = 200
 BORDERS = range(RUN, N, RUN)
 WAYS: dict[str, Callable[..., Iterator[Places]]] = {"inline": inline, "pooled": pooled, "both": both}
 
@@ -77,9 +78,9 @@ ENGINES: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("replace", [False, True], ids=["without", "with"])
 @pytest.mark.parametrize("name", ENGINES)
 def test_draws_are_uniform_and_independent(name: str, replace: bool, way: str, tmp_path: Path) -> None:
-    """300 draws of 200 of 1,000 rows, some of them across several runs; a false alarm in less than 1 of 1e7 tries."""
+    """200 draws of 200 of 1,000 rows, some of them across several runs; a false alarm in less than 1 of 1e7 tries."""
     rows = ENGINES[name](tmp_path)
-    assert faults(WAYS[way](rows, 200, replace, 300), N, replace, [*BORDERS, 250, 500, 750]) == []
+    assert faults(WAYS[way](rows, 200, replace, TURNS), N, replace, [*BORDERS, 250, 500, 750]) == []
 
 
 @pytest.mark.parametrize("replace", [False, True], ids=["without", "with"])
@@ -103,15 +104,15 @@ def honest(units: int, replace: bool, turns: int, n: int = N) -> list[Places]:
 
 def spoiled(how: str, replace: bool) -> list[Places]:
     """Draws as an engine with a fault would make them."""
-    drawn, rng = honest(200, replace, 300), np.random.default_rng(8)
+    drawn, rng = honest(200, replace, TURNS), np.random.default_rng(8)
     if how == "every second draw is the one before":
-        return [drawn[turn - turn % 2] for turn in range(300)]
+        return [drawn[turn - turn % 2] for turn in range(TURNS)]
     if how == "a draw comes back after five":
-        return [drawn[turn % 5] if turn % 10 < 5 else drawn[turn] for turn in range(300)]
+        return [drawn[turn % 5] if turn % 10 < 5 else drawn[turn] for turn in range(TURNS)]
     if how == "half of a draw is kept for the next":
-        return [np.concatenate([drawn[turn - 1][:100], drawn[turn][:100]]) for turn in range(300)]
+        return [np.concatenate([drawn[turn - 1][:100], drawn[turn][:100]]) for turn in range(TURNS)]
     if how == "the draw before, moved by one":
-        return [(drawn[turn - turn % 2] + turn % 2) % N for turn in range(300)]
+        return [(drawn[turn - turn % 2] + turn % 2) % N for turn in range(TURNS)]
     if how == "off by one where batches begin":
         return [np.where(np.isin(each, BORDERS), each - 1, each) for each in drawn]
     if how == "the last row of a batch is lost":
@@ -119,18 +120,18 @@ def spoiled(how: str, replace: bool) -> list[Places]:
     if how == "the last row of all is lost":
         return [np.where(each == N - 1, 0, each) for each in drawn]
     if how == "a prefix of the sorted":
-        return [np.sort(rng.choice(N, 220, replace=replace))[:200] for _ in range(300)]
+        return [np.sort(rng.choice(N, 220, replace=replace))[:200] for _ in range(TURNS)]
     if how == "modulo":
-        return [rng.integers(0, 2**12, 200) % N for _ in range(300)]
+        return [rng.integers(0, 2**12, 200) % N for _ in range(TURNS)]
     if how == "blocks":
-        return [(rng.integers(0, N) + np.arange(200)) % N for _ in range(300)]
+        return [(rng.integers(0, N) + np.arange(200)) % N for _ in range(TURNS)]
     if how == "whole row groups":
-        return [(rng.choice(25, 5, replace=False)[:, None] * 40 + np.arange(40)).ravel() for _ in range(300)]
+        return [(rng.choice(25, 5, replace=False)[:, None] * 40 + np.arange(40)).ravel() for _ in range(TURNS)]
     if how == "every fifth row from a random one":
-        return [(rng.integers(0, 5) + 5 * np.arange(200)) % N for _ in range(300)]
+        return [(rng.integers(0, 5) + 5 * np.arange(200)) % N for _ in range(TURNS)]
     if how == "slices of one permutation":
         order = rng.permutation(N)
-        return [order[turn % 5 * 200 :][:200] for turn in range(300)]
+        return [order[turn % 5 * 200 :][:200] for turn in range(TURNS)]
     raise AssertionError(how)
 
 
@@ -159,13 +160,13 @@ def test_faulty_draws_are_found(how: str, replace: bool) -> None:
 
 @pytest.mark.parametrize("replace", [False, True], ids=["without", "with"])
 def test_faultless_draws_pass(replace: bool) -> None:
-    for units, turns in ((200, 300), (900, 60)):
+    for units, turns in ((200, TURNS), (900, 60)):
         assert faults(honest(units, replace, turns), N, replace, BORDERS) == []
 
 
 def test_what_was_drawn_without_replacement_is_not_taken_for_the_other() -> None:
-    assert faults(honest(200, True, 300), N, False, BORDERS)
-    assert faults(honest(900, False, 300), N, True, BORDERS)
+    assert faults(honest(200, True, TURNS), N, False, BORDERS)
+    assert faults(honest(900, False, TURNS), N, True, BORDERS)
 
 
 class Skewed(DuckDB):
@@ -179,7 +180,7 @@ def test_an_engine_that_is_off_at_borders_is_found(tmp_path: Path) -> None:
     good = parquet(tmp_path)
     rows = Stored(Skewed(f"duckdb:{tmp_path}/rows.parquet"), good.schema)
     for way in (inline, pooled):
-        assert any("batches" in fault for fault in faults(way(rows, 200, True, 300), N, True, BORDERS))
+        assert any("batches" in fault for fault in faults(way(rows, 200, True, TURNS), N, True, BORDERS))
 
 
 @pytest.mark.parametrize("name", ["memory", "parquet"])
@@ -202,7 +203,7 @@ def test_a_choice_of_places_that_is_off_is_found(
     for place in (draws, pool, stored, stored_pool):
         monkeypatch.setattr(place, "indices", wrong)
     for way in (inline, pooled):
-        assert faults(way(rows, 200, replace, 300), N, replace, BORDERS)
+        assert faults(way(rows, 200, replace, TURNS), N, replace, BORDERS)
 
 
 def test_a_pool_that_hands_out_a_draw_twice_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from unworn.mechanisms.limits import attainable, interval
 from unworn.queries.query import Facts
 
 MECHANISM = GuessAndCheck()
-QUICK = settings(derandomize=True, deadline=None, max_examples=150)
+QUICK = settings(derandomize=True, deadline=None, max_examples=100)
 unit = st.floats(0, 1)
 ranges = st.tuples(st.floats(-1e3, 1e3), st.floats(1e-3, 1e4)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 

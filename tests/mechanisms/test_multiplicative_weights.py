@@ -738,6 +738,6 @@ class TellsTheCount(MultiplicativeWeights):
 
 def test_a_count_that_is_told_as_it_is_is_refuted() -> None:
     plan = next(plan for plan in PLANS if isinstance(plan.mechanism, MultiplicativeWeights))
-    assert not audit(plan.target(), trials=400).refuted
+    assert not audit(plan.target(), trials=1_000).refuted
     told = TellsTheCount(0.1, 2.0, gap=0.45, domain={"x": [0, 1]})
-    assert audit(replace(plan, mechanism=told).target(), trials=400).refuted
+    assert audit(replace(plan, mechanism=told).target(), trials=1_000).refuted

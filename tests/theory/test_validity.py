@@ -112,7 +112,8 @@ def test_no_analyst_makes_a_mechanism_miss_too_often(name: str) -> None:
 
 @pytest.mark.parametrize("name", NOISY)
 def test_no_analyst_makes_noise_miss_too_often(name: str) -> None:
-    check(table(name, rows=2_000, asks=40, repetitions=3, confidence=0.8, seed=2000))
+    """Two plays a world: only all players together can be caught, by 19 missed plays of 48."""
+    check(table(name, rows=2_000, asks=40, repetitions=2, confidence=0.9, seed=2000))
 
 
 @pytest.mark.theory

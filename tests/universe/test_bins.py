@@ -71,7 +71,7 @@ ATOMS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(bins(), ATOMS)
 def test_a_comparison_is_refused_exactly_where_it_splits_a_bin(axis, atom):
     told = [truth(atom, Frame(list(numbers))) for numbers in inside(axis)]
@@ -85,7 +85,7 @@ def test_a_comparison_is_refused_exactly_where_it_splits_a_bin(axis, atom):
         assert domain.weights(share(atom))[1].tolist() == [float(values[0]) for values in told]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(bins(), st.lists(ATOMS, min_size=2, max_size=3), st.booleans(), st.booleans())
 def test_whatever_is_answered_is_the_same_for_all_numbers_of_a_bin(axis, atoms, both, negated):
     joined = atoms[0]
@@ -100,7 +100,7 @@ def test_whatever_is_answered_is_the_same_for_all_numbers_of_a_bin(axis, atoms, 
         assert set(truth(where, Frame(list(numbers))).tolist()) == {value == 1.0}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(bins())
 def test_bins_survive_json_and_their_own_repr(axis):
     assert Domain(json.loads(json.dumps(Domain({"x": axis}).to_json()))) == Domain({"x": axis})
@@ -109,7 +109,7 @@ def test_bins_survive_json_and_their_own_repr(axis):
     assert axis.ordered == (not axis.missing)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(bins(), st.integers(0, 2**32))
 def test_what_is_drawn_from_a_bin_lies_in_it(axis, key):
     places = np.repeat(np.arange(len(axis)), 20)

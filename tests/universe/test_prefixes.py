@@ -172,7 +172,7 @@ def test_reciprocals_multiply_to_one():
 # ---------------------------------------------------------------------- rising sequences
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 2**32), st.floats(0.0, 30.0), st.booleans())
 def test_rising_sequences_keep_every_bound(k, seed, size, flat):
     rng = np.random.default_rng(seed)

@@ -395,6 +395,6 @@ def _without(native: Any, names: list[str]) -> Any:
     import narwhals as nw
 
     frame = nw.from_native(native)
-    return frame.select(
-        [nw.nth(place) for place, name in enumerate(frame.columns) if str(name) not in names]
-    ).to_native()
+    places = [place for place, name in enumerate(frame.columns) if str(name) not in names]
+    # All at once: one by one, each looks through all the columns again.
+    return frame.select(nw.nth(*places) if places else []).to_native()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from unworn.bounds.privacy import GDP, Approximate, Concentrated, Homogeneous, Profile, Pure, bun_steinke
 
-quiet = settings(derandomize=True, deadline=None, max_examples=150)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 mpmath = pytest.importorskip("mpmath")
 ALL: list[Profile] = [
     Pure(0.3),

@@ -14,7 +14,7 @@ from unworn.bounds.release import book_updates, most_updates, online_alpha, onli
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30), st.floats(0.01, 8.0))
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_an_update_gains_what_hoeffdings_lemma_says(seed: int, cells: int, rate: float) -> None:
     rng = np.random.default_rng(seed)
     h, p = rng.dirichlet(np.full(cells, 0.2)), rng.dirichlet(np.full(cells, 0.5)) + 1e-9

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -43,10 +44,16 @@ def at(tilt: Callable[[float], float], rest: Callable[[float], float]) -> Bound:
     return bound
 
 
+@cache
+def attained(world: World, price: tuple[float, float], p: float) -> float:
+    """The largest gap of a channel, whatever bound it is held against."""
+    return largest_gap(world, [price], p)
+
+
 def worst_gap(worlds: list[World], bound: Bound) -> float:
     """The largest ratio of what a channel attains to what the bound allows: above 1 the bound is false."""
     return max(
-        largest_gap(world, [price], p) / (p * max(bound(Approximate(*price), p), 1e-6))
+        attained(world, price, p) / (p * max(bound(Approximate(*price), p), 1e-6))
         for world in worlds
         for price in PRICES
         for p in LEVELS

@@ -16,7 +16,7 @@ from unworn.bounds.privacy.profiles import GDP, Profile
 from unworn.bounds.transfer.price import Price, Stability, stability
 from unworn.bounds.transfer.sharpened import d2, d2_gap
 
-quiet = settings(derandomize=True, deadline=None, max_examples=200)
+quiet = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 def worst(population: np.ndarray, rows: int, profile: list[tuple[float, float]], chance: float, odds: float) -> float:

@@ -12,7 +12,7 @@ from unworn.bounds.transfer import THEOREMS, best_scale, most_asks, stability, w
 from unworn.bounds.transfer.search import closer, least, lowest
 from unworn.events import Noised
 
-quiet = settings(derandomize=True, deadline=None, max_examples=8)
+quiet = settings(derandomize=True, deadline=None, max_examples=5)
 
 
 def test_known_widths() -> None:
