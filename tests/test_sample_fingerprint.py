@@ -218,13 +218,13 @@ def known(rows: int, order: Any = None) -> Sample:
     [
         (
             50,
-            "6f2f6f1eb64ab4c34b5084c3afc6be97ad43d784228eb3452afc36e88285af76",
-            "5ff3d2c0c9b6f4099c70157d18eabe7acafcc37800de1f0b25327e214220c452",
+            "77fa49bc31d746b89654dd7b79e7ef39a62acfbee9f29268bd2db25e8c857daf",
+            "9215cdb6c5043f8bbded6a42964ea4d2c877152fa8ac28bc03029abdad4587dc",
         ),
         (
             70_001,
-            "063ab482cbeb9bb40c8d3ec2288045cc4c27ede11327cea7a59315e64d6295ac",
-            "9cc9e846f9058e457181efef1c4556f0cd2342bb4484424f3a560136edf0df04",
+            "b1ec6eb3525844ea992f60dd77b2584c0a9a415cdff0b846da0e31d13ed43e19",
+            "fd8bf1e983ba1a777d21301fb0c006096817e9edca8128517fbbb95e0ed971cf",
         ),
     ],
 )

@@ -22,7 +22,7 @@ from scipy.stats import binom
 from typer.testing import CliRunner
 
 from unworn import Certificate, Holdout, col, mean, share
-from unworn.errors import Mismatch, ReadOnly, Tampered, Unaskable
+from unworn.errors import LedgerError, Mismatch, ReadOnly, Tampered, Unaskable
 from unworn.holdout.opening import Wanted, open_rows
 from unworn.holdout.remote import RemoteHoldout
 from unworn.holdout.uses import check_uses
@@ -768,8 +768,7 @@ def test_terms_with_uses_are_read_back_or_refused() -> None:
     assert (holdout.terms.size, holdout.terms.whole, holdout.terms.rows) == (280, ROWS, ROWS)
     for changed in (
         {"size": ROWS},
-        {"format": 2},
-        {"format": 5},
+        {"type": "ask"},
         {"uses": None},
         {"uses": {**body["uses"], "units": ROWS + 40}},
         {"uses": {**body["uses"], "units": float(ROWS)}},
@@ -779,6 +778,9 @@ def test_terms_with_uses_are_read_back_or_refused() -> None:
     ):
         with pytest.raises(Tampered):
             Terms.from_body({**body, **changed})
+    for old in (1, 2, 5, None):
+        with pytest.raises(LedgerError, match="format"):
+            Terms.from_body({**body, "format": old})
 
 
 def test_uses_that_do_not_belong_together(store: MemoryStore) -> None:

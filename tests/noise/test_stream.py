@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,12 +38,44 @@ def test_the_digits_beyond_a_word_depend_on_its_place_alone() -> None:
     assert np.array_equal(early.words(3), Stream(KEY, 1).words(3))
 
 
-def test_the_words_are_a_keyed_hash_and_then_a_cipher() -> None:
+def test_the_words_are_those_of_a_cipher_from_where_a_keyed_hash_says() -> None:
     context = b"s" + bytes([0] * 7 + [4]) + b"rows" + b"i" + bytes([0] * 7 + [1]) + b"\x07"
-    hashed = hashlib.blake2b(context, key=KEY, person=b"unworn/stream").digest()
-    cipher = Cipher(algorithms.AES(hashed[32:]), modes.CTR(bytes(16))).encryptor()
-    expected = np.frombuffer(hashed[:32] + cipher.update(bytes(8 * 20)), dtype="<u8")
+    start = hashlib.blake2b(context, digest_size=16, key=KEY, person=b"unworn/stream").digest()
+    secret = hashlib.blake2b(digest_size=32, key=KEY, person=b"unworn/cipher").digest()
+    cipher = Cipher(algorithms.AES(secret), modes.CTR(start)).encryptor()
+    expected = np.frombuffer(cipher.update(bytes(8 * 24)), dtype="<u8")
     assert np.array_equal(Stream(KEY, "rows", 7).words(24), expected)
+    assert [Stream(KEY, "rows", 7).at(place).word() for place in range(24)] == list(enumerate(expected.tolist()))
+
+
+def test_blocks_are_numbered_round_to_the_first() -> None:
+    few, many = Stream(KEY, "end"), Stream(KEY, "end")
+    few._origin = many._origin = 2**128 - 2
+    first = Stream(KEY, "end")
+    first._origin = 0
+    assert np.array_equal(few.words(8), many.words(9)[:8])
+    assert np.array_equal(few.words(2), first.words(6)[4:])
+
+
+def test_what_is_no_count_no_place_and_no_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot draw -1 words"):
+        Stream(KEY).words(-1)
+    with pytest.raises(ValueError, match="from 0 on"):
+        Stream(KEY).at(-4)
+    for count in (1, 9):
+        with pytest.raises(ValueError, match="without a key"):
+            Stream(b"").words(count)
+    stream = Stream(KEY)
+    told = [stream.words(np.int64(count)) for count in (4, 1, 10)]  # type: ignore[arg-type]
+    assert np.array_equal(np.concatenate(told), Stream(KEY).words(15))
+
+
+def test_threads_draw_at_once() -> None:
+    def draw(thread: int) -> list[int]:
+        return [Stream(KEY, place).word()[1] for place in range(2_000)]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(map(tuple, pool.map(draw, range(8))))) == 1
 
 
 @given(start=st.integers(0, 12), parts=st.lists(st.one_of(st.just("word"), st.integers(0, 9)), min_size=1, max_size=6))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unworn.errors import Refused, Tampered
+from unworn.errors import LedgerError, Refused, Tampered
 from unworn.ledger import Entry
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
@@ -90,10 +90,12 @@ class Terms:
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Terms:
         try:
-            if body["type"] != "terms" or body["format"] not in (_PLAIN, _WITH_USES):
-                raise Tampered(
-                    f"entry 0 has format {body['format']!r:.20}, and this version reads {_PLAIN} and {_WITH_USES}: "
-                    f"open it with the version that wrote it, {body.get('version', 'unknown')!s:.20}"
+            if body["type"] != "terms":
+                raise Tampered("entry 0 of the ledger does not hold terms")
+            if body["format"] not in (_PLAIN, _WITH_USES):
+                raise LedgerError(
+                    f"terms of {body.get('name')!r:.80} are of format {body['format']!r:.20}, but this version "
+                    f"reads {_PLAIN} and {_WITH_USES}\n  Use the version that wrote them, or another ledger file."
                 )
             return cls(
                 name=body["name"],

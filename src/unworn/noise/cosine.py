@@ -28,7 +28,7 @@ def raised_cosine(stream: Stream, N: int, size: int) -> Integers:
     1 - p(m) = p(m - N), either has probability p / N: exact, with nothing thrown away, and as quick for any N.
 
     >>> raised_cosine(Stream(bytes(32), "noise"), 10, 6).tolist()
-    [8, -3, -2, -3, 0, 0]
+    [1, 3, -4, 1, -2, 0]
     >>> raised_cosine(Stream(bytes(32), "noise"), 1, 3).tolist()
     [0, 0, 0]
     """

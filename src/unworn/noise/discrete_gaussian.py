@@ -30,7 +30,7 @@ def discrete_gaussian(stream: Stream, sd: float, size: int) -> Integers:
     with probability 0.44 at least, and about 0.76 from an sd of 10 on.
 
     >>> discrete_gaussian(Stream(bytes(32), "noise"), 10.0, 6).tolist()
-    [-10, -10, 21, 7, 3, 0]
+    [3, 13, 2, 5, -8, -10]
     """
     sd, size = check_scale("sd", sd), check_whole("size", size, 0)
     drawn, filled = np.empty(size, dtype=np.int64), 0

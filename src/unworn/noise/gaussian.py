@@ -32,7 +32,7 @@ def gaussian(stream: Stream, sd: float, size: int) -> Integers:
     of 2^19 fewer than one draw in 10^5 is settled; from 2^36 on every draw is, at some 200 microseconds each.
 
     >>> gaussian(Stream(bytes(32), "noise"), 10.0, 6).tolist()
-    [-8, -8, 14, 17, 6, 3]
+    [3, 10, 14, 2, 5, -7]
     """
     sd, size = check_scale("sd", sd), check_whole("size", size, 0)
 

@@ -45,7 +45,7 @@ def exponentials(stream: Stream, scores: ArrayLike, rate: float, size: int) -> I
     Of a uniform number v the index is the largest m for which v is below the share of all weight that lies from m on.
 
     >>> exponentials(Stream(bytes(32), "pick"), [3, 14, 15, 9], 0.5, 8).tolist()
-    [2, 1, 1, 1, 1, 2, 1, 2]
+    [2, 2, 2, 2, 1, 2, 2, 2]
     """
     gaps, rate, size = gaps_of(scores), check_rate(rate), check_whole("size", size, 0)
     sums = running_sums(weights_of(gaps, rate)[::-1])  # of the last weight, of the last two, and so on
@@ -77,7 +77,7 @@ def permute_and_flip(stream: Stream, scores: ArrayLike, rate: float) -> int:
     It is epsilon-private, but not epsilon^2/8-zCDP: ``bounds.selection`` tells when to prefer it.
 
     >>> permute_and_flip(Stream(bytes(32), "pick"), [3, 14, 15, 9], 0.5)
-    2
+    1
     """
     return int(permuted_and_flipped(stream, scores, rate, 1)[0])
 
@@ -86,7 +86,7 @@ def permuted_and_flipped(stream: Stream, scores: ArrayLike, rate: float, size: i
     """So many independent draws of :func:`permute_and_flip`, a word for every coin and one at least for the choice.
 
     >>> permuted_and_flipped(Stream(bytes(32), "pick"), [3, 14, 15, 9], 0.5, 8).tolist()
-    [2, 2, 1, 2, 1, 2, 2, 1]
+    [1, 2, 2, 2, 2, 1, 2, 2]
     """
     gaps, rate, size = gaps_of(scores), check_rate(rate), check_whole("size", size, 0)
     weights, drawn = weights_of(gaps, rate), np.empty(size, dtype=np.int64)

@@ -1,17 +1,18 @@
 """A keyed stream of random words that can be repeated by whoever holds the key, and by nobody else.
 
 A draw is a function of the holdout's key and of what it is for. A restart repeats it, another question gets
-an independent one, and no state is stored. A keyed hash (BLAKE2b) of what the stream is for gives its first four words
-and the key of a cipher (AES in counter mode) that gives all the others: neither can be told from random bits without
-the holdout's key, which a fast statistical generator does not offer. Most asks draw one number, and a cipher takes
-longer to set up than all the rest of a draw.
+an independent one, and no state is stored. The words are those of AES in counter mode, under one key, from the block on
+that a keyed hash (BLAKE2b) of what they are for names: they cannot be told from random bits without the key, which a
+fast statistical generator does not offer. A million streams of a billion words have a block in common with probability
+below 2^-58. As all have one key, a single word, which is all that most asks draw, needs no cipher of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from hashlib import blake2b
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
 Words = NDArray[np.uint64]
 _WORD = np.dtype("<u8")
-_HASHED = 4
-"""Words that come from the hash; the rest of it is the key of the cipher."""
-_PERSON = b"unworn/stream"
+_FEW = 8
+"""Words up to which they are had block by block: a cipher takes longer to set up."""
 _RUN = 2**15
 """Words a run: 256 KiB, so that what is computed from a run stays in the cache."""
 
@@ -40,13 +40,6 @@ def _encoded(part: bytes | str | int) -> bytes:
     return b"i" + len(data).to_bytes(8, "big") + data
 
 
-@cache
-def _ciphers() -> tuple[Any, Any, Any]:
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-    return algorithms.AES, modes.CTR, Cipher
-
-
 class Stream:
     """The words of a key in a context, read from their beginning.
 
@@ -60,7 +53,7 @@ class Stream:
     def __init__(self, key: bytes, *context: bytes | str | int) -> None:
         self._key, self._context = key, context
         self._read = 0
-        self._hashed: bytes | None = None  # made on first use, as the cipher is: most mechanisms never draw
+        self._origin: int | None = None  # made on first use, as the cipher is: most mechanisms never draw
         self._cipher: CipherContext | None = None
 
     def at(self, place: int) -> Stream:
@@ -69,22 +62,32 @@ class Stream:
         >>> bool((Stream(bytes(32)).at(3).words(6) == Stream(bytes(32)).words(9)[3:]).all())
         True
         """
+        if place < 0:
+            raise ValueError(f"words have places from 0 on, not {place}")
         stream = Stream(self._key, *self._context)
-        stream._read = place
+        stream._read = int(place)
         return stream
 
     def _bytes(self, count: int) -> bytes:
-        """The next ``count`` words, as bytes."""
-        if self._hashed is None:
+        """The next ``count`` words, as bytes. For one thread: two would be given the same."""
+        if count < 0:
+            raise ValueError(f"cannot draw {count} words")
+        start, self._read = self._read, self._read + int(count)
+        if self._origin is None:
             context = b"".join([_encoded(part) for part in self._context])
-            self._hashed = blake2b(context, key=self._key, person=_PERSON).digest()
-        start, self._read = self._read, self._read + count
-        if self._read <= _HASHED:
-            return self._hashed[8 * start : 8 * self._read]
-        near = self._hashed[8 * start : 8 * _HASHED]  # none of them, from there on
+            hashed = blake2b(context, digest_size=16, key=self._key, person=b"unworn/stream")
+            self._origin = int.from_bytes(hashed.digest(), "big")
+        block, before = divmod(start, 2)  # a block is two words
         if self._cipher is None:
-            self._cipher = _enciphering(self._hashed[8 * _HASHED :], max(start - _HASHED, 0))
-        return near + self._cipher.update(bytes(8 * count - len(near)))
+            if count <= _FEW:
+                counted = b"".join([self._block(place) for place in range(block, (start + count + 1) // 2)])
+                return _enciphering(self._key, get_ident()).update(counted)[8 * before : 8 * (before + count)]
+            self._cipher = _counting(self._key, self._block(block))
+            self._cipher.update(bytes(8 * before))
+        return self._cipher.update(bytes(8 * count))
+
+    def _block(self, place: int) -> bytes:
+        return ((self._origin or 0) + place & 2**128 - 1).to_bytes(16, "big")
 
     def words(self, count: int) -> Words:
         """The next ``count`` uniform 64-bit words."""
@@ -147,10 +150,25 @@ class Stream:
         return np.lexsort((words[1], words[0]))
 
 
-def _enciphering(key: bytes, place: int) -> CipherContext:
-    """A cipher whose next word is the one at this place."""
-    AES, CTR, Cipher = _ciphers()
-    block, before = divmod(8 * place, 16)
-    cipher: CipherContext = Cipher(AES(key), CTR(block.to_bytes(16, "big"))).encryptor()
-    cipher.update(bytes(before))
-    return cipher
+def _secret(key: bytes) -> Any:
+    """The cipher's key: another one than the hash's, and made of all of a key of any length."""
+    from cryptography.hazmat.primitives.ciphers import algorithms
+
+    if not key:
+        raise ValueError("without a key nothing is secret, and nothing is drawn")
+    return algorithms.AES(blake2b(digest_size=32, key=key, person=b"unworn/cipher").digest())
+
+
+@lru_cache(maxsize=64)
+def _enciphering(key: bytes, thread: int) -> CipherContext:
+    """What makes blocks of the stream of numbered ones; for one thread, as it is not made for several at once."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, modes
+
+    return Cipher(_secret(key), modes.ECB()).encryptor()
+
+
+def _counting(key: bytes, block: bytes) -> CipherContext:
+    """What does so from this block on."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, modes
+
+    return Cipher(_secret(key), modes.CTR(block)).encryptor()

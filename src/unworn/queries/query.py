@@ -18,10 +18,7 @@ from unworn.queries.schema import Schema
 
 Kind = Literal["binary", "unit", "paired", "statistic"]
 
-# Not looking for circles: whoever has one is told by a RecursionError, and all the others need not wait.
-_ENCODER = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
-)
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical(data: Any) -> str:

@@ -104,7 +104,7 @@ class ReleaseCertificate:
         terms, public = self.terms, str(self.first.body.get("public"))
         try:
             signed = check_signature(public, _digest(self.first, self.said), self.signature)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             signed = False
         if not signed:
             raise Tampered("the certificate of this release is not what was signed")
