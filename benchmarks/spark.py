@@ -22,12 +22,13 @@ from unworn.mechanisms import Subsampled
 from unworn.queries.query import Query
 
 FEW, MANY = 18, 1_000  # nine shares and nine means make 27 sums: one statement
+TIMES = 10  # one statement is over in no time: so many of them are set against a thousand questions
 DRAWN, AHEAD = 2_000, 16
 _PLACES = count(1)
 
 
 @contextmanager
-def session() -> Iterator[Any]:
+def session(quick: bool) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -40,6 +41,8 @@ def session() -> Iterator[Any]:
         "spark.driver.memory": "2g",
         "spark.log.level": "ERROR",
     }
+    if quick:  # then Java is over before it has made itself fast
+        settings["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     builder = SparkSession.builder.master("local[2]")
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -77,25 +80,27 @@ def questions(number: int) -> list[Query]:
     return [another()[0] for _ in range(number)]
 
 
-def batches(frame: Any, many: int, rounds: int) -> Iterator[Row]:
+def batches(frame: Any, many: int, times: int) -> Iterator[Row]:
     """Whether a question costs more in the company of a thousand."""
     holdout = Holdout(frame)
-    times = microseconds(
-        {
-            "one": lambda: holdout.ask_many(questions(1)),
-            "few": lambda: holdout.ask_many(questions(FEW)),
-            "many": lambda: holdout.ask_many(questions(many)),
-        },
-        rounds,
-        warm=1,
+
+    def asked(number: int, times: int = 1) -> None:
+        for _ in range(times):
+            holdout.ask_many(questions(number))
+
+    asked(FEW, times)  # Java is slow at first
+    spent = microseconds(
+        {"one": lambda: asked(1, times), "few": lambda: asked(FEW, times), "many": lambda: asked(many)},
+        min(times, 2),
+        warm=0,
     )
-    few, each = times["few"] / FEW / 1e3, times["many"] / many / 1e3
+    one, few, each = spent["one"] / times / 1e3, spent["few"] / times / FEW / 1e3, spent["many"] / many / 1e3
     what = f"ms for each of {many:,} questions of one ask_many, against each of {FEW} (one statement)"
     yield compared(what, each, few, 1.5 if many >= MANY else None)
-    yield compared(f"ms for each of {FEW} questions of one ask_many, against one alone", few, times["one"] / 1e3)
+    yield compared(f"ms for each of {FEW} questions of one ask_many, against one alone", few, one)
 
 
-def statements(frame: Any, rounds: int) -> Iterator[Row]:
+def statements(frame: Any, number: int, rounds: int) -> Iterator[Row]:
     """Why statements are short, and what they cost beside Spark SQL written by hand."""
     rows, most = engine.Spark(frame), engine.AGGREGATES
 
@@ -104,22 +109,21 @@ def statements(frame: Any, rounds: int) -> Iterator[Row]:
         rows.sums(questions(number))
         engine.AGGREGATES = most
 
-    def by_hand(number: int) -> None:
-        frame.selectExpr(*(another()[1] for _ in range(number))).collect()
+    def by_hand() -> None:
+        frame.selectExpr(*(another()[1] for _ in range(FEW))).collect()
 
     times = microseconds(
         {
-            "short": lambda: at_once(most, 100),
-            "long": lambda: at_once(200, 100),
+            "short": lambda: at_once(most, number),
+            "long": lambda: at_once(2 * number + 3, number),
             "ours": lambda: at_once(most, FEW),
-            "by hand": lambda: by_hand(FEW),
+            "by hand": by_hand,
         },
         rounds,
-        warm=1,
+        warm=min(1, rounds - 1),
     )
-    yield compared(
-        "ms for 100 questions, 28 a statement, against all in one", times["short"] / 1e3, times["long"] / 1e3
-    )
+    what = f"ms for {number} questions, {FEW} a statement, against all in one"
+    yield compared(what, times["short"] / 1e3, times["long"] / 1e3)
     what = f"ms for {FEW} questions (rows counted, checked, added exactly), against the same by hand in Spark SQL"
     yield compared(what, times["ours"] / 1e3, times["by hand"] / 1e3)
 
@@ -136,18 +140,18 @@ def ahead(frame: Any, rounds: int) -> Iterator[Row]:
         for _ in range(AHEAD):
             fresh()
 
-    times = microseconds({"fresh": fresh, "gathered": gathered}, rounds, warm=1)
+    times = microseconds({"fresh": fresh, "gathered": gathered}, rounds, warm=min(1, rounds - 1))
     what = f"ms for {AHEAD} asks of {DRAWN:,} rows drawn ahead in one pass, against one that draws its own"
     yield compared(what, times["gathered"] / 1e3, times["fresh"] / 1e3, 4.0)
 
 
 def rows(quick: bool) -> Iterator[Row]:
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-    with session() as spark, tempfile.TemporaryDirectory(prefix="unworn-spark-") as folder:
-        frame = people(spark, folder, 20_000 if quick else 1_000_000)
-        yield from batches(frame, 60 if quick else MANY, 1 if quick else 3)
-        yield from statements(frame, 1 if quick else 3)
-        yield from ahead(frame, 1 if quick else 5)
+    with session(quick) as spark, tempfile.TemporaryDirectory(prefix="unworn-spark-") as folder:
+        frame = people(spark, folder, 20_000 if quick else 200_000)
+        yield from batches(frame, 40 if quick else MANY, 1 if quick else TIMES)
+        yield from statements(frame, 40 if quick else 100, 1 if quick else 3)
+        yield from ahead(frame, 1 if quick else 3)
 
 
 if __name__ == "__main__":

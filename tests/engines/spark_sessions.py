@@ -47,6 +47,12 @@ SETTINGS = {
     "spark.driver.memory": "768m",
     "spark.log.level": "OFF",
 }
+COMPILED = {
+    True: {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"},
+    False: {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
+}
+"""Whether Spark compiles a statement, which it does of its own accord and takes longer over than over a few rows."""
+
 # A process that is killed is known to be gone by its connections. Who is only slow, on a busy machine, is waited for;
 # but nobody is asked again and again for what went with him.
 HASTE = {

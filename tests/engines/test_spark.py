@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.engines.conformance import WORDS
-from tests.engines.spark_sessions import local_session
+from tests.engines.spark_sessions import COMPILED, local_session
 from unworn.engines import spark as engine
 from unworn.engines import spark_types, spark_work
 from unworn.engines.opening import is_stored
@@ -27,7 +27,8 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def session():
-    with local_session() as started:
+    """Statements are not compiled here: that it makes no difference is what conformance shows."""
+    with local_session(**COMPILED[False]) as started:
         yield started
 
 
@@ -101,10 +102,11 @@ def test_a_date_is_an_instant_whatever_the_clock(strict, tmp_path):
     for zone in ("UTC", "America/New_York", "Asia/Kathmandu"):
         strict.setting("spark.sql.session.timeZone", zone)
         rows = Spark(frame)
-        for name in "nz":
-            assert drawn(rows, name) == micros.to_pylist()
-            assert asked(rows, *(share(col(name) == moment.isoformat()) for moment in micros.to_pylist())) == [1] * 3
-        assert asked(rows, share(col("d") == "2024-03-10"), share(col("d") < "1890-01-02")) == [1, 2]
+        both = rows.draw(np.arange(3), ["n", "z"])
+        assert both.column("n").values.tolist() == both.column("z").values.tolist() == micros.to_pylist()
+        days = [share(col("d") == "2024-03-10"), share(col("d") < "1890-01-02")]
+        moments = [share(col(name) == moment.isoformat()) for name in "nz" for moment in micros.to_pylist()]
+        assert asked(rows, *days, *moments) == [1, 2, *[1] * 6]
 
 
 def test_an_older_spark_reads_moments_the_long_way(strict, tmp_path, monkeypatch):
@@ -151,13 +153,18 @@ def test_decimals_are_the_nearest_numbers(strict):
     assert drawn(rows, "d") == nearest
     assert asked(rows, *(share(col("d") == each) for each in nearest)) == [1] * 5
     rng = np.random.default_rng(5)
-    for precision, scale in ((38, 38), (18, 3), (18, 18), (17, 1), (9, 9), (1, 0)):
-        words = [
+    words = {
+        (precision, scale): [
             f"{value * 10.0**-scale:.{scale}f}" for value in rng.integers(0, 10 ** min(precision, 18), 200).tolist()
         ]
-        values = ", ".join(f"(cast('{each}' as decimal({precision}, {scale})))" for each in words)
-        kept = Spark(strict.sql(f"select d from values {values} t(d)"))
-        assert drawn(kept, "d") == [float(each) for each in words]
+        for precision, scale in ((38, 38), (18, 3), (18, 18), (17, 1), (9, 9), (1, 0))
+    }
+    table = pa.table({f"w{precision}_{scale}": each for (precision, scale), each in words.items()})
+    casts = (f"cast(w{p}_{s} as decimal({p}, {s})) d{p}_{s}" for p, s in words)
+    kept = Spark(strict.createDataFrame(table).selectExpr(*casts))
+    everything = kept.draw(np.arange(200), list(kept.kinds))
+    for (precision, scale), each in words.items():
+        assert everything.column(f"d{precision}_{scale}").values.tolist() == [float(word) for word in each]
 
 
 HOSTILE = [
@@ -184,7 +191,7 @@ HOSTILE = [
 
 
 def test_columns_may_have_any_names(spark):
-    cells = [tuple(float(place) for place in range(len(HOSTILE))), (-1.0,) * len(HOSTILE)]
+    cells = pa.table({f"c{place}": [float(place), -1.0] for place in range(len(HOSTILE))})
     frame = spark.createDataFrame(cells).toDF(*HOSTILE)
     rows = Spark(frame)
     assert list(rows.kinds) == HOSTILE
@@ -267,7 +274,10 @@ def test_sums_of_means_are_exact_whatever_the_order_and_the_number_of_rows(stric
     assert int(there._fetch(told.layers, told.sums)[0]) * told.units[0] == total
 
 
-def test_the_largest_questions_are_still_answered(strict):
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_largest_questions_are_still_answered(strict, compiled):
+    for name, value in COMPILED[compiled].items():
+        strict.setting(name, value)
     rows = Spark(strict.range(20).selectExpr("cast(id as double) x"))
     total = deep = col("x")
     for _ in range(240):
@@ -309,30 +319,27 @@ def test_a_question_about_constants_reads_nothing(spark):
     assert sum(int(told[0]) for told in rows.map([], lambda _, batch: np.array([batch.size]))) == 7
 
 
-def shapes(spark):
-    numbers = spark.range(1000).selectExpr("id", "id % 7 AS k")
-    return {
-        "plain": numbers,
-        "one": numbers.coalesce(1),
-        "empties": numbers.where("k = 3").repartition(40, "k"),
-        "robin": numbers.repartition(5),
-        "sorted": numbers.orderBy("k", "id"),
-        "joined": numbers.join(spark.range(7).withColumnRenamed("id", "k"), "k"),
-        "grouped": numbers.groupBy("id").agg({"k": "sum"}).withColumnRenamed("sum(k)", "k"),
-        "united": numbers.union(numbers),
-        "local": spark.createDataFrame(pa.table({"id": np.arange(50), "k": np.arange(50) % 7})),
-        "cached": numbers.repartition(3).cache(),
-    }
+SHAPES = {
+    "plain": lambda numbers: numbers,
+    "one": lambda numbers: numbers.coalesce(1),
+    "empties": lambda numbers: numbers.where("k = 3").repartition(12, "k"),
+    "robin": lambda numbers: numbers.repartition(5),
+    "sorted": lambda numbers: numbers.orderBy("k", "id"),
+    "joined": lambda numbers: numbers.join(numbers.where("id < 7").selectExpr("id AS k"), "k"),
+    "grouped": lambda numbers: numbers.groupBy("id").agg({"k": "sum"}).withColumnRenamed("sum(k)", "k"),
+    "united": lambda numbers: numbers.union(numbers),
+    "local": lambda numbers: numbers.sparkSession.createDataFrame(numbers.limit(50).toArrow()),
+    "cached": lambda numbers: numbers.repartition(3).cache(),
+}
 
 
-@pytest.mark.parametrize(
-    "shape", ["plain", "one", "empties", "robin", "sorted", "joined", "grouped", "united", "local", "cached"]
-)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_every_row_has_one_place(spark, shape):
-    rows = Spark(shapes(spark)[shape])
+    frame = SHAPES[shape](spark.range(1000).selectExpr("id", "id % 7 AS k"))
+    rows = Spark(frame)
     everything = rows.draw(np.arange(rows.rows), ["id", "k"])
     ids = everything.column("id").values
-    assert sorted(ids) == sorted(row[0] for row in shapes(spark)[shape].select("id").collect())
+    assert sorted(ids) == sorted(row[0] for row in frame.select("id").collect())
     assert (everything.column("k").values == ids % 7).all()
     some = np.array([0, 1, rows.rows // 2, rows.rows - 1])
     again = rows.draw(some, ["id", "k"])  # the same columns: some recipes sort rows by all that is read of them

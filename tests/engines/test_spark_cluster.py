@@ -77,7 +77,7 @@ def test_rows_are_on_both_workers(frame):
 def test_the_cluster_agrees_with_numpy(spark, seed):
     from unworn.engines.spark import Spark
 
-    agree(lambda table: Spark(frame_of(spark, table, "timestamp_ntz")), table_of(seed), questions_of(seed, 56))
+    agree(lambda table: Spark(frame_of(spark, table, "timestamp_ntz")), table_of(seed), questions_of(seed, 36))
 
 
 def test_a_holdout_from_first_to_last(frame, people, tmp_path):

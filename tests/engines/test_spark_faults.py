@@ -169,7 +169,7 @@ def test_when_every_worker_dies_the_question_is_called_off(cluster, spark, opene
     frame, holdout = opened
     start = time.monotonic()
     frame.count()
-    patience = max(10.0, 20 * (time.monotonic() - start))  # enough for a busy machine to come to the rows
+    patience = max(10.0, 5 * (time.monotonic() - start))  # enough for a busy machine to come to the rows
     spark.conf.set("spark.unworn.patience", str(patience))
     told = asked_while(holdout, gate, lambda: [cluster.kill(place) for place in cluster.alive])
     check_refused(told, holdout)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.engines.spark_sessions import local_session
+from tests.engines.spark_sessions import COMPILED, local_session
 from unworn import Holdout, col, mean, share
 from unworn.errors import Mismatch, Unaskable
 from unworn.mechanisms import Gaussian, GuessAndCheck, Subsampled
@@ -23,7 +23,7 @@ ROWS = 4_000
 
 @pytest.fixture(scope="module")
 def spark():
-    with local_session(**{"spark.sql.session.timeZone": "Asia/Tokyo"}) as started:
+    with local_session(**{"spark.sql.session.timeZone": "Asia/Tokyo"}, **COMPILED[False]) as started:
         yield started
 
 

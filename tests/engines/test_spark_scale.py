@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.engines.spark_sessions import local_session
+from tests.engines.spark_sessions import COMPILED, local_session
 from unworn import Holdout, col, mean, share
 from unworn.errors import Mismatch
 from unworn.mechanisms import Gaussian, Subsampled
@@ -37,7 +37,7 @@ OTHERS = (
 
 @pytest.fixture(scope="module")
 def spark():
-    with local_session(**{"spark.sql.debug.maxToStringFields": "10000"}) as session:
+    with local_session(**{"spark.sql.debug.maxToStringFields": "10000"}, **COMPILED[False]) as session:
         yield session
 
 

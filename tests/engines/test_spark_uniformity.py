@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.engines.spark_sessions import local_session
+from tests.engines.spark_sessions import COMPILED, local_session
 from tests.engines.uniformity import faults, inline, pooled
 from unworn.noise import Stream
 from unworn.queries import col, mean, share
@@ -34,7 +34,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     for number, (start, stop) in enumerate(pairwise(PARTS)):
         pq.write_table(table.slice(start, stop - start), folder / f"part {number}.parquet")
     conf = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.sql.files.openCostInBytes": str(2**30)}
-    with local_session(**conf) as spark:
+    with local_session(**conf, **COMPILED[False]) as spark:
         yield Stored.read(spark.read.parquet(str(folder)))
 
 
