@@ -150,6 +150,7 @@ class Stream:
         return np.lexsort((words[1], words[0]))
 
 
+@lru_cache(maxsize=64)
 def _secret(key: bytes) -> Any:
     """The cipher's key: another one than the hash's, and made of all of a key of any length."""
     from cryptography.hazmat.primitives.ciphers import algorithms

@@ -1,8 +1,8 @@
 """One question made of thresholds, as ``(18 <= age) & (age < 65)``: what most are, without a step too many.
 
-Columns of one byte are read faster than Python can hand out the usual runs of rows, so runs here are as many bytes long
-as stay in cache, and truths are written into the same memory again and again. Of a few drawn rows all are looked at at
-once, and what takes time is to find out what was asked.
+Columns of one byte are read faster than Python can hand out the usual runs of rows, so runs here are longer, though
+their truths still stay in cache, and are written into the same memory again and again. Of a few drawn rows all are
+looked at at once, and what takes time is to find out what was asked.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from unworn.queries.expressions import Between, Col, Compare, Expression, Litera
 from unworn.queries.rows import Column
 from unworn.queries.thresholds import OPS, moved
 
-RUN = 2**18
-"""Rows of one or two bytes that are compared at once; of wider ones fewer."""
+RUN = 2**20
+"""Rows of one or two bytes that are compared at once; of wider ones fewer. With shorter runs threads spend more time on
+waiting for the interpreter than longer ones cost by leaving the cache."""
 
 Test = tuple[Callable[..., Any], NDArray[Any], np.generic]
 
