@@ -176,6 +176,19 @@ def test_bad_json(holdout: Holdout, data: Any) -> None:
         holdout.ask(parse(data))
 
 
+@pytest.mark.parametrize("depth", [1, 300, 100_000])
+def test_a_name_that_holds_itself_or_has_no_end(holdout: Holdout, depth: int) -> None:
+    """Refused before rows are read, and never by the end of the stack."""
+    inner: list[Any] = []
+    name = inner
+    for _ in range(depth):
+        name = [name]
+    if depth < 1_000:
+        inner.append(name)
+    with pytest.raises(Unaskable, match="plain JSON"):
+        holdout.ask(function(lambda columns: columns["age"] / 100, range=(0, 1), name=name))  # type: ignore[arg-type]
+
+
 def test_a_recorded_question_without_its_predictions(holdout: Holdout) -> None:
     with pytest.raises(Unaskable, match="supply them"):
         holdout.ask(parse(accuracy(Y).to_json()))

@@ -356,7 +356,10 @@ def test_the_certificate_is_signed_and_says_what_was_done(tmp_path: Path) -> Non
     sealed = Holdout(people(500, seed=6), mechanism=Gaussian(), asks=5)
     with pytest.raises(Tampered):
         ReleaseCertificate.from_json({**card.to_json(), "terms": sealed._desk.transcript.first.to_json()})
-    for junk in (None, [], {"format": "unworn release 1"}, {"format": "x"}):
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for junk in (None, [], {"format": "unworn release 1"}, {"format": "x"}, {**card.to_json(), "epsilon": deep}):
         with pytest.raises(Tampered):
             ReleaseCertificate.from_json(junk)
 
