@@ -10,7 +10,7 @@ below 2^-58. As all have one key, a single word, which is all that most asks dra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,6 @@ class Stream:
     def __init__(self, key: bytes, *context: bytes | str | int) -> None:
         self._key, self._context = key, context
         self._read = 0
-        self._origin: int | None = None  # made on first use, as the cipher is: most mechanisms never draw
         self._cipher: CipherContext | None = None
 
     def at(self, place: int) -> Stream:
@@ -73,10 +72,6 @@ class Stream:
         if count < 0:
             raise ValueError(f"cannot draw {count} words")
         start, self._read = self._read, self._read + int(count)
-        if self._origin is None:
-            context = b"".join([_encoded(part) for part in self._context])
-            hashed = blake2b(context, digest_size=16, key=self._key, person=b"unworn/stream")
-            self._origin = int.from_bytes(hashed.digest(), "big")
         block, before = divmod(start, 2)  # a block is two words
         if self._cipher is None:
             if count <= _FEW:
@@ -86,8 +81,16 @@ class Stream:
             self._cipher.update(bytes(8 * before))
         return self._cipher.update(bytes(8 * count))
 
+    @cached_property
+    def _origin(self) -> int:
+        """The number of the first block; made on first use, because every ask has a stream and most never draw."""
+        context = b"".join([_encoded(part) for part in self._context])
+        hashed = blake2b(context, digest_size=16, key=self._key, person=b"unworn/stream")
+        return int.from_bytes(hashed.digest(), "big")
+
     def _block(self, place: int) -> bytes:
-        return ((self._origin or 0) + place & 2**128 - 1).to_bytes(16, "big")
+        """What the cipher makes two words of: the numbers of blocks, after the last the first."""
+        return ((self._origin + place) % 2**128).to_bytes(16, "big")
 
     def words(self, count: int) -> Words:
         """The next ``count`` uniform 64-bit words."""

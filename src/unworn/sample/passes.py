@@ -102,9 +102,13 @@ def _at_once(sample: Sample, query: Query, fact: Facts) -> tuple[float, float]:
     if type(query) in (Share, Mean):
         return scan(sample, [query], None, CHUNK)[0], 0.0
     with np.errstate(all="ignore"):
-        values = query.values(Chunk(sample, 0, sample.rows, {}))
-        total = float(np.count_nonzero(values) if values.dtype == np.bool_ else np.sum(values))
-        return total, float(np.sum(np.abs(values))) if fact.kind == "paired" else 0.0
+        return _added(fact, query.values(Chunk(sample, 0, sample.rows, {})))
+
+
+def _added(fact: Facts, values: Values) -> tuple[float, float]:
+    """The sum of values and, where the question is paired, of their sizes."""
+    total = float(np.count_nonzero(values) if values.dtype == np.bool_ else np.sum(values))
+    return total, float(np.sum(np.abs(values))) if fact.kind == "paired" else 0.0
 
 
 def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
@@ -152,10 +156,9 @@ def _sums(
     exact = [(Exact(), Exact()) for _ in others]
 
     def take(place: int, rows: slice, values: Values) -> None:
-        inside = values if members is None else values[members[rows]]
-        exact[place][0].add(float(np.count_nonzero(inside) if inside.dtype == np.bool_ else np.sum(inside)))
-        if facts[others[place]].kind == "paired":
-            exact[place][1].add(float(np.sum(np.abs(inside))))
+        added = _added(facts[others[place]], values if members is None else values[members[rows]])
+        for sum_so_far, more in zip(exact[place], added, strict=True):
+            sum_so_far.add(more)
 
     evaluate(sample, [queries[place] for place in others], [facts[place] for place in others], take)
     for place, (plain, absolute) in zip(others, exact, strict=True):
