@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -26,12 +27,13 @@ assert holdout.answers["index"] == [1, 2], "without a frame library answers are 
 assert plan(rows=2000, asks=100).best == "GuessAndCheck"
 for module in ("pandas", "polars", "pyarrow", "sklearn", "altair", "sqlglot"):
     assert module not in sys.modules
+assert holdout.ask("x > 0").index == 1, "SQL text is read by the core, and asks the same question"
 try:
-    holdout.ask("x > 0")
+    Holdout("people.parquet")
 except MissingExtra as error:
     assert "unworn[sql]" in str(error)
 else:
-    raise AssertionError("SQL text needs an extra")
+    raise AssertionError("Parquet needs an extra")
 """
 
 
@@ -48,7 +50,13 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
         return done.stdout
 
     run(python, "-m", "pip", "install", *quiet, "--constraint", ROOT / "constraints.txt", ROOT)
+    (tmp_path / "people.parquet").touch()
+    (tmp_path / "people.csv").write_text("age,plan\n" + "70,basic\n30,pro\n41.5,\n" * 1000)
     run(python, "-c", _CODE)
+    told = json.loads(
+        run(python, "-m", "unworn", "ask", "people.csv", "age > 65 and plan = 'basic'", "--guess", "0.33", "--json")
+    )
+    assert told["low"] <= 1 / 3 <= told["high"]
     assert '"best": "GuessAndCheck"' in run(python, "-m", "unworn", "plan", "--rows", "2000", "--asks", "100", "--json")
     assert "asked 2" in run(python, "-m", "unworn", "ledger", "core.db")
     assert "plain holdout" in run(python, "-m", "unworn", "demo", "--out", tmp_path)  # says that figures need an extra

@@ -1,4 +1,4 @@
-"""Rows from a file, through whichever frame library is here."""
+"""Rows from a file, through whichever frame library is here; CSV files need none."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from unworn.errors import MissingExtra, Unaskable
+from unworn.sample.csv_text import read_csv_text
+from unworn.sample.reading import Table, read_table
 
 _BACKENDS = ("pyarrow", "polars", "pandas")
 _READERS = {".parquet": "parquet", ".csv": "csv", ".arrow": "ipc", ".feather": "ipc"}
 
 
-def read_path(path: Path) -> Any:
-    """The native frame in a Parquet, CSV, Arrow or Feather file.
+def read_path(path: Path) -> Table:
+    """The rows of a Parquet, CSV, Arrow or Feather file.
 
     A CSV file has no dtypes, so its reader takes them from the values: give ``schema=`` to fix what may be
     missing.
@@ -24,13 +26,17 @@ def read_path(path: Path) -> Any:
     if not path.is_file():
         raise Unaskable(f"there is no file {path}", path=str(path))
     backend = next((name for name in _BACKENDS if find_spec(name) is not None), None)
+    if backend is None and form == "csv":
+        return read_csv_text(path)
     if backend is None:
         raise MissingExtra.of("sql", f"reading {path.name}")
     try:
-        return _read(path, form, backend)
+        frame = _read(path, form, backend)
     except Exception as error:
         # The reader's own message may quote a cell, so only its type is kept.
         name = type(error).__name__
+    else:
+        return read_table(frame)
     raise Unaskable(f"{path} could not be read as {form} ({name})", path=str(path))
 
 

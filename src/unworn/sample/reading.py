@@ -69,6 +69,32 @@ def read_table(data: Any) -> Table:
     return _from_matrix(data)
 
 
+def read_cells(cells: Mapping[str, tuple[NDArray[Any], Bools] | None]) -> Table:
+    """The columns of a file that was read cell by cell: values, and which of them are missing.
+
+    As in any file, each may be missing; ``None`` is a column without a kind.
+    """
+    columns: dict[str, Read | None] = {}
+    for name, cell in cells.items():
+        read = None if cell is None else _from_array(cell[0], copy=False)
+        if cell is None or read is None:
+            columns[name] = None
+            continue
+        column = read.column
+        missing = cell[1] if column.missing is None else cell[1] | column.missing
+        columns[name] = Read(_frozen(replace(column, missing=missing if missing.any() else None)), nullable=True)
+    return _table(columns, {name: _with_gaps(*cell) for name, cell in cells.items() if cell is not None})
+
+
+def _with_gaps(values: NDArray[Any], missing: Bools) -> NDArray[Any]:
+    """What a model is shown of such a column: NaN, or no date, where a value is missing."""
+    if values.dtype.kind not in "biufM" or not missing.any():
+        return values
+    shown = values.astype(values.dtype if values.dtype.kind == "M" else np.float64)
+    shown[missing] = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+    return shown
+
+
 def _as_frame(data: Any) -> Any | None:
     """A narwhals frame in memory, or None when ``data`` is no frame."""
     if isinstance(data, (np.ndarray, list, tuple)):

@@ -301,7 +301,7 @@ def _table_of(data: Any) -> Table:
     if data is None:
         return Table({}, (), None, 0)
     if isinstance(data, str | os.PathLike):
-        return _mapped(Path(data)) or read_table(read_path(Path(data)))
+        return _mapped(Path(data)) or read_path(Path(data))
     return read_table(data)
 
 
