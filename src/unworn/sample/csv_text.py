@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,10 @@ _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 _TIME_OF_DAY = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?")
-
-Reader = Callable[[Sequence[str]], NDArray[Any]]
+_FIRST_NANOSECOND, _LAST_NANOSECOND = (
+    datetime(1677, 9, 21, 0, 12, 43, 145224),
+    datetime(2262, 4, 11, 23, 47, 16, 854776),
+)
 
 
 def read_csv_text(path: Path) -> Table:
@@ -102,7 +104,7 @@ def _read_moments(texts: Sequence[str]) -> NDArray[Any] | None:
         moments = [datetime.fromisoformat(text[:26] if "." in text and text[-1].isdigit() else text) for text in texts]
     except ValueError:  # as on the 30th of February
         return None
-    return np.array(
-        [one if one.tzinfo is None else one.astimezone(UTC).replace(tzinfo=None) for one in moments],
-        dtype="datetime64[us]",
-    )
+    known = [one if one.tzinfo is None else one.astimezone(UTC).replace(tzinfo=None) for one in moments]
+    if any("." in text for text in texts) and not _FIRST_NANOSECOND < min(known) <= max(known) < _LAST_NANOSECOND:
+        return None  # Arrow counts fractions of a second in nanoseconds, of which 64 bits hold six centuries
+    return np.array(known, dtype="datetime64[us]")
