@@ -236,6 +236,8 @@ class Desk:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
             offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position)
+            if offer.part is not None and not getattr(self.rows, "has_parts", True):
+                raise Unaskable("rows kept in an engine have one use, all of them together: read them into memory")
             limited = self.max_width is not None and offer.null is None  # a test has no width
             widest = self.transcript.mechanism.widest(offer) if limited else 0.0
             if self.max_width is not None and widest > self.max_width:
