@@ -57,8 +57,8 @@ def in_time(run: Callable[[], None]) -> bool:
 def interrupted_at(run: Callable[[], None], step: int) -> bool:
     """Whether ``run`` was interrupted before the given line that it runs of the module under test.
 
-    A ``with`` is left out: Python looks for signals after calls and at jumps, and there is none between the end of the
-    block and the lock's release, where a trace would come too.
+    ``with`` and ``try`` are left out: Python looks for signals after calls and at jumps, and there is none between the
+    end of a block and the lock's release, or before a ``try`` begins, where a trace would come too.
     """
     seen = 0
 
@@ -66,7 +66,7 @@ def interrupted_at(run: Callable[[], None], step: int) -> bool:
         nonlocal seen
         if frame.f_code.co_filename != line_module.__file__:
             return None
-        if event == "line" and not LINES[frame.f_lineno - 1].lstrip().startswith("with "):
+        if event == "line" and not LINES[frame.f_lineno - 1].lstrip().startswith(("with ", "try:")):
             seen += 1
             if seen == step:
                 raise KeyboardInterrupt
@@ -90,7 +90,7 @@ def test_an_interrupt_before_any_line_leaves_the_line_to_the_next() -> None:
             break
         assert desk.line.led_by is None
         assert in_time(desk.enter), f"interrupted at step {step}, and nobody leads any more"
-    assert step > 10, step  # all the lines on the way of one who comes alone
+    assert step > 20  # all the lines on the way of one who comes alone
 
 
 @pytest.mark.parametrize("handed", [False, True])
