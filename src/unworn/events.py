@@ -77,7 +77,7 @@ class Climbed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Making an answer failed, which no noise hides and no code word pays for: that it failed is the last thing told."""
+    """Making an answer failed, which no noise hides and no code word pays for: nothing is told after it."""
 
 
 @dataclass(frozen=True, slots=True)

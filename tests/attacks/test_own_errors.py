@@ -174,7 +174,9 @@ def seen(name: str, plant: Plant, error: BaseException) -> tuple[Any, ...]:
 @pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("name", sorted(kinds()))
 def test_whatever_is_raised_is_entered_and_all_of_it_looks_alike(name: str, plant: Plant) -> None:
-    looks = [seen(name, plant, error) for error in Secret("row 17 is 42").errors()[:: 1 if name == "GuessAndCheck" else 3]]
+    looks = [
+        seen(name, plant, error) for error in Secret("row 17 is 42").errors()[:: 1 if name == "GuessAndCheck" else 3]
+    ]
     assert looks[0][0] is Failed
     assert looks[0][1] in (Failed.MESSAGE, Failed.OURS)
     assert all(look == looks[0] for look in looks)
@@ -199,7 +201,10 @@ def test_a_batch_of_which_one_fails_is_entered_whole(name: str) -> None:
         answers = holdout.ask_many(asked, [0.5] * len(asked))
     symbols = [each.certificate.record.symbol for each in answers]
     assert holdout.meter.asked == 2
-    assert (answers[0].low, answers[0].high) == (answers[0].certificate.record.offer.low, answers[0].certificate.record.offer.high)
+    assert (answers[0].low, answers[0].high) == (
+        answers[0].certificate.record.offer.low,
+        answers[0].certificate.record.offer.high,
+    )
     assert symbols[0] == "raised"
     assert (symbols[1] == "raised") == (not holdout.mechanism.prices_failure)
     holdout.verify()
@@ -235,15 +240,15 @@ def test_a_range_that_has_no_room_for_cells_is_refused_whatever_the_rows(ends: t
     for sign in (-1.0, 1.0):
         holdout = Holdout({"x": sign * np.ones(50)}, sign * np.ones(50), schema={"x": "number", "y": "number"})
         for asked in (
-            lambda: holdout.ask(mean(col("x"), range=ends), guess=0.0, guess_se=0.0),
-            lambda: holdout.ask(mean(col("x"), range=ends)),
-            lambda: holdout.score(np.ones(50), metric="mae", range=ends, guess=0.0),
-            lambda: holdout.score(np.ones(50), metric="mse", range=ends),
-            lambda: holdout.compare(np.ones(50), np.zeros(50), metric="mae", range=ends),
-            lambda: holdout.test(mean(col("x"), range=ends), above=0.0),
+            lambda to: to.ask(mean(col("x"), range=ends), guess=0.0, guess_se=0.0),
+            lambda to: to.ask(mean(col("x"), range=ends)),
+            lambda to: to.score(np.ones(50), metric="mae", range=ends, guess=0.0),
+            lambda to: to.score(np.ones(50), metric="mse", range=ends),
+            lambda to: to.compare(np.ones(50), np.zeros(50), metric="mae", range=ends),
+            lambda to: to.test(mean(col("x"), range=ends), above=0.0),
         ):
             with pytest.raises((Refused, ValueError)):
-                asked()
+                asked(holdout)
         assert holdout.meter.asked == 0
 
 

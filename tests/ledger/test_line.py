@@ -159,9 +159,7 @@ def test_a_leader_whose_frames_are_kept_is_gone_all_the_same() -> None:
 
 def test_work_is_never_done_twice_at_once() -> None:
     desk = Desk()
-    threads = [
-        threading.Thread(target=lambda: [desk.enter() for _ in range(200)], daemon=True) for _ in range(8)
-    ]
+    threads = [threading.Thread(target=lambda: [desk.enter() for _ in range(200)], daemon=True) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -15,7 +15,7 @@ import pytest
 
 import unworn
 from unworn.errors import Conflict, LedgerError
-from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
+from unworn.ledger import Entry, Key, MemoryStore, verify
 from unworn.ledger.sqlite import SQLiteStore
 
 Chain = Callable[..., list[Entry]]

@@ -102,7 +102,9 @@ class Spark:
 
         def done(layout: Layout) -> Told[Any]:
             names = pa.table({"id": layout.names(wanted), "wanted": np.ones(len(wanted), dtype=np.bool_)})
-            found = self._attempt(lambda: self._picked(names, [*bare, f"{self._hash(columns)} AS hash"], chosen), columns)
+            found = self._attempt(
+                lambda: self._picked(names, [*bare, f"{self._hash(columns)} AS hash"], chosen), columns
+            )
             part, noted, brought = (column.combine_chunks() for column in found.columns)
             count, high, low = (each.to_pylist() for each in noted.flatten())
             return Layout.of(zip(part.to_pylist(), count, strict=True)), total(zip(high, low, strict=True)), brought
@@ -175,9 +177,7 @@ class Spark:
         if count != self.rows or hashed != sum(self._sums[name] for name in used):
             raise self._changed()
 
-    def _fetch(
-        self, layers: Sequence[Sequence[str]], sums: Sequence[str], used: Sequence[str] = ()
-    ) -> tuple[Any, ...]:
+    def _fetch(self, layers: Sequence[Sequence[str]], sums: Sequence[str], used: Sequence[str] = ()) -> tuple[Any, ...]:
         def run() -> Any:
             frame = self._frame
             for layer in (*layers, sums):
@@ -217,9 +217,7 @@ class Spark:
         """Why these columns cannot be read at all; None if they can, and are the same."""
         hashed = self._frame.selectExpr(f"{self._hash(used)} AS hash")
         try:
-            ((count, hashes),) = attempt(
-                lambda: hashed.selectExpr("count(*)", summed("hash")).collect(), self._session
-            )
+            ((count, hashes),) = attempt(lambda: hashed.selectExpr("count(*)", summed("hash")).collect(), self._session)
         except Mismatch as error:
             return error
         self._compare(count, int(hashes or 0), used)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate
-from unworn.errors import Conflict, Exhausted, LedgerError, ReadOnly, Refused, Tampered, Unaskable, UnwornError
+from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Tampered, Unaskable, UnwornError
 from unworn.holdout.guessing import ledger_guess
 from unworn.holdout.memo import Memo
 from unworn.holdout.slip import Slip, Written
@@ -53,6 +53,11 @@ _LATE = 0.25
 _NEITHER = (
     "something failed while this question was answered, and it could not be entered; what failed is not told, because "
     "it may be a fact about rows.\n  Nothing was answered. Open the holdout again, and report it if it fails again."
+)
+
+_NO_DRAWS = (
+    "rows could not be drawn ahead, and what failed is not told, because it may be a fact about rows.\n"
+    "  Ask without gathering: each ask then draws its rows itself."
 )
 
 
@@ -103,6 +108,7 @@ class Desk:
         self.max_width: float | None = None
         self.refused = 0
         self.pool: Pool | None = None
+        self._cannot_gather = False
         self._jobs: deque[_Job] = deque()
         self._line = Line(self._serve)
         self._durable = transcript.entries[-1]
@@ -156,7 +162,7 @@ class Desk:
 
     def _serve(self) -> None:
         """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
-        with self._mine():
+        with self._lock:  # this process's: whoever comes here has just seen to that
             jobs: list[_Job] = []
             try:
                 for _ in range(_TRIES):
@@ -194,7 +200,9 @@ class Desk:
                 self._durable = entries[-1]
             for place, job in enumerate(jobs):
                 if place not in errors and not job.memo.interrupted:
-                    job.answers = [self.answer(index, ask.query) for index, ask in zip(job.places, job.asks, strict=True)]
+                    job.answers = [
+                        self.answer(index, ask.query) for index, ask in zip(job.places, job.asks, strict=True)
+                    ]
         except Conflict:
             self.refresh()
             return False
@@ -293,7 +301,7 @@ class Desk:
             self._durable = self.transcript.entries[-1]
 
     def order(self) -> threading.RLock:
-        """The lock to look under, by ``with``: a lock of C is let go whatever interrupt comes, and our own might not."""
+        """The lock to look under, by ``with``: one of C is let go whatever interrupt comes, our own might not be."""
         return self._mine()
 
     def released(self) -> Transcript:
@@ -351,10 +359,12 @@ class Desk:
         noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
         if len(offers) > 1 and mechanism.reads != "draws" and not memo.failures:
             questions = [(ask.query, offer) for _, ask, offer in offers]
-            memo.attempt(offers[0][0], partial(memo.prefetch, questions, noises if mechanism.reads == "rounded" else None))
+            memo.attempt(
+                offers[0][0], partial(memo.prefetch, questions, noises if mechanism.reads == "rounded" else None)
+            )
             if not memo.interrupted:
                 memo.failures.clear()  # each is read by itself, and those that fail are told
-        written: list[tuple[Entry, Record]] = []
+        written: list[Written] = []
         for position, ((place, ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             batch, index = (position, len(offers)), len(transcript.entries) + position
             slip = Slip(transcript.first.holdout, index, head, ask, offer, batch, now, key)
@@ -364,17 +374,17 @@ class Desk:
             if found is None:
                 found = slip.write_failure(mechanism, state, memo.failures.get(place, False))
             # What was offered stays; but a secret threshold may have ended with the answer before.
+            written.append(found)
             entry, record, state = found
             head = entry.hash
-            written.append((entry, record))
             if record.symbol == STOPPED:
                 break  # nobody waits for the rest
-        for entry, record in written:
-            transcript.extend(entry, record)
-        return list(places.values()), [entry for entry, _ in written]
+        for one in written:
+            transcript.extend(*one)
+        return list(places.values()), [entry for entry, _, _ in written]
 
     def _read(self, slip: Slip, state: State, memo: Memo, noise: Stream) -> Written:
-        """Read the rows for one question, and make its entry: all that depends on rows, so that nothing else can fail."""
+        """Read the rows for one question, and make its entry: all that depends on rows is done here."""
         mechanism, offer = self.transcript.mechanism, slip.offer
         ready = None if self.pool is None else self.pool.take(self.transcript.drew)
         memo.offered(ready)
@@ -386,7 +396,7 @@ class Desk:
         return slip.write(mechanism, state, reply, memo.draw)
 
     def _check_owner(self) -> None:
-        if self.store.url is None and self._owner != os.getpid():
+        if self.store.url is None and self._owner != self._pid:
             raise LedgerError(
                 "this process was forked from the one whose memory holds the ledger, so its asks would be lost.\n"
                 "  Use ledger='file.db', or send the holdout to workers by pickle (n_jobs=... does)."
@@ -403,7 +413,18 @@ class Desk:
             if state.planned is not None:  # an ask past the plan is refused, so nobody would use them
                 samples = min(samples, state.planned - state.asked - len(self.pool))
             if samples > 0:
-                self.pool.gather(samples, getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False), columns)
+                drawn, again = getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False)
+                memo = Memo(self.rows)
+                for name in columns or ():
+                    sample.schema.of(name)
+                if self._cannot_gather:
+                    raise Unaskable(_NO_DRAWS)
+                memo.attempt(0, partial(self.pool.gather, samples, drawn, again, columns))
+                if memo.interrupted:
+                    raise KeyboardInterrupt
+                if memo.failures:
+                    self._cannot_gather = True  # once, for it is a fact about rows that nobody pays for
+                    raise Failed(_NO_DRAWS)
             return len(self.pool)
 
     def writable(self) -> Key:

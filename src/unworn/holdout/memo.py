@@ -37,7 +37,7 @@ class Memo:
         self.touched = False
         self.interrupt: BaseException | None = None
         self.failures: dict[int, bool] = {}  # by the question's place: whether it was interrupted
-        self._interrupted: set[str] = set()
+        self._interrupted: tuple[str, ...] = ()
         self.ready: Gathered | StoredDraw | None = None
         self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
@@ -92,7 +92,7 @@ class Memo:
                     raise  # which of them it was is not known: each is read by itself, when it is its turn
                 if failure.interrupted:
                     self.interrupt = KeyboardInterrupt()
-                    self._interrupted.update(query.fingerprint for query in unknown)
+                    self._interrupted += (unknown[0].fingerprint,)
                 values = [Raised] * len(unknown)
             for query, value in zip(unknown, values, strict=True):
                 self._known[query.fingerprint, part] = value

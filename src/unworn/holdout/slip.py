@@ -18,7 +18,7 @@ Written = tuple[Entry, Record, State]
 """An entry, what it says, and the state once it is in the ledger."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Slip:
     """Where an entry will stand, for which ask and at which offer."""
 

@@ -33,16 +33,25 @@ class _Bed:
     """Where one of those who wait sleeps, until it was served or is to lead. ``stay`` is held while it is in line."""
 
     def __init__(self, item: Item) -> None:
-        self.item, self.thread = item, threading.get_ident()
-        self.stay, self.gate = threading.Lock(), threading.Lock()
-        self.gate.acquire()
+        self.item, self.thread, self.stay = item, threading.get_ident(), threading.Lock()
+        self.gate: threading.Lock | None = None
+
+    def lie_down(self) -> threading.Lock:
+        """The gate to sleep before: closed, until somebody wakes this one."""
+        if self.gate is None:
+            gate = threading.Lock()
+            gate.acquire()
+            self.gate = gate
+        return self.gate
 
     @property
     def is_there(self) -> bool:
         return self.stay.locked()
 
     def wake(self) -> None:
-        if self.gate.locked():  # only under the line's lock, so that nobody else is about to do the same
+        if (
+            self.gate is not None and self.gate.locked()
+        ):  # only under the line's lock, so that nobody else is about to do the same
             self.gate.release()
 
 
@@ -69,14 +78,18 @@ class Line:
 
     def wait(self, item: Item) -> None:
         """Return when a queued item is settled, by somebody else's work, or when one has led oneself."""
+        if item.settled:
+            return
         me, patience = _Bed(item), _LOOK
         with me.stay:
             while not item.settled:
                 with self._turn:
-                    leads = self._leader in (None, me)
+                    first = self._first
+                    leads = first is None or first is me or not first.is_there
                     if leads:
                         self._first = me
                     elif me not in self._sleepers:
+                        me.lie_down()
                         self._sleepers.append(me)
                 if leads:
                     try:
@@ -84,7 +97,7 @@ class Line:
                     finally:
                         self._hand_over(me)
                     return
-                if not me.gate.acquire(timeout=patience):
+                if not me.lie_down().acquire(timeout=patience):
                     patience = min(2 * patience, _SELDOM)
             # Served, and not chosen to lead; but an item may be settled just when its owner is chosen.
             if self._first is me:
@@ -94,6 +107,9 @@ class Line:
         """Wake those who were served and one who was not, who leads from here on."""
         with self._turn:
             if self._first is not me:  # somebody has taken over, and wakes the others
+                return
+            if not self._sleepers:
+                self._first = None
                 return
             there = [bed for bed in self._sleepers if bed.is_there and bed is not me]
             waiting = [bed for bed in there if not bed.item.settled]

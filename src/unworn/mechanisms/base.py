@@ -158,7 +158,7 @@ class State:
             raise Exhausted(
                 f"answer {self.asked} could not be made, and that it failed is a fact about the rows that this "
                 "mechanism cannot pay for: the holdout is closed.\n"
-                "  The answers given before hold all the same, and asking them again is free. Seal fresh rows to go on.",
+                "  The answers given before hold all the same, and asking them again is free. Seal fresh rows.",
                 asked=self.asked,
             )
         index = self.asked + 1 + position

@@ -11,7 +11,7 @@ import math
 from unworn.mechanisms.base import Offer
 
 FINEST = 1e-9
-"""The least share of a range that a cell or step may have: a mean of floats is not known better (``limits.ROUNDING``)."""
+"""The least share of a range that a cell or step may have: means are not known better (``limits.ROUNDING``)."""
 
 
 def check_step(name: str, share: float) -> None:

@@ -10,7 +10,7 @@ from unworn.bounds import code_length
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Described
-from unworn.mechanisms.base import RAISED, STOPPED, Mechanism, Offer, Published, State, Symbol
+from unworn.mechanisms.base import RAISED, Mechanism, Offer, Published, State, Symbol
 from unworn.queries.query import Facts
 
 SPARE_NATS = 30 * LN2

@@ -267,17 +267,16 @@ def _unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
     return offer.discordance, int(symbol)
 
 
-def _farthest(offer: Offer) -> tuple[int, int]:
-    """How many cells a value of the range can lie below the guess and above it, with one to spare for rounding."""
-    guess = 0.0 if offer.guess is None else offer.guess
-    beyond = guess - offer.slack - offer.low, offer.high - (guess + offer.slack)
-    below, above = (1 + max(0, math.ceil(distance / offer.cell)) for distance in beyond)
-    return below, above
+def _farthest(offer: Offer, side: int) -> int:
+    """How many cells a value of the range can lie above the guess (below, for -1), with one to spare for rounding."""
+    guess = offer.guess or 0.0
+    beyond = offer.high - guess if side > 0 else guess - offer.low
+    return 1 + max(0, math.ceil((beyond - offer.slack) / offer.cell))
 
 
 def _with_a_word(offer: Offer, offset: int) -> int:
     """An offset, unless no word is kept for it: the range cannot reach so far."""
-    if offer.guess is not None and offset and not -_farthest(offer)[0] <= offset <= _farthest(offer)[1]:
+    if offset and offer.guess is not None and abs(offset) > _farthest(offer, offset):
         raise Raised
     return offset
 
@@ -292,7 +291,7 @@ def _failure_nats(offer: Offer, symbol: Symbol) -> float:
         return lone_failed(offer, symbol).nats
     if offer.guess is None:
         return _LN2
-    free = math.fsum(0.5 / (last + 1) for last in _farthest(offer))
+    free = 0.5 / (_farthest(offer, -1) + 1) + 0.5 / (_farthest(offer, 1) + 1)
     return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind == "paired" else free) * _UPWARD)
 
 

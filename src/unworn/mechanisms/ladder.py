@@ -145,7 +145,11 @@ class Ladder(Coded):
         """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
         if offer.best is None:  # the first score is no surprise, so that all the words of surprises are free
             return failed(offer, symbol, 0.0)
-        return lone_failed(offer, symbol) if self.feedback == "bit" else failed(offer, symbol, math.log(self._most(offer) + 1))
+        return (
+            lone_failed(offer, symbol)
+            if self.feedback == "bit"
+            else failed(offer, symbol, math.log(self._most(offer) + 1))
+        )
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         told = 0.0 if offer.best is not None else math.log(offer.cells)

@@ -166,15 +166,15 @@ class Transcript:
     def head(self) -> str:
         return self.entries[-1].hash
 
-    def extend(self, entry: Entry, record: Record | None = None) -> None:
-        """Fold one more entry in. ``record`` spares reading back what was just written."""
+    def extend(self, entry: Entry, record: Record | None = None, state: State | None = None) -> None:
+        """Fold one more entry in. ``record``, and ``state`` after it, spare reading back what was just written."""
         if entry.body.get("type") == "released":
             self._made(entry)
             return
         record = record or Record.from_body(entry.body)
         if record.draw is not None and record.draw in self._draws:
             raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
-        state = self.mechanism.follow(self.state, record.event)
+        state = state or self.mechanism.follow(self.state, record.event)
         self.torn = True
         self._states.append(state)
         self.entries.append(entry)
