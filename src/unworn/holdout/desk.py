@@ -32,7 +32,6 @@ from unworn.ledger import Entry, Key, Store, verify
 from unworn.ledger.line import Line
 from unworn.mechanisms import Guess, Offer
 from unworn.mechanisms.base import STOPPED, State, has_failed
-from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Transcript
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
