@@ -17,7 +17,7 @@ import pytest
 
 from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
-from unworn.holdout.desk import Ask, _Job
+from unworn.holdout.jobs import Ask, Job
 from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
 from unworn.ledger.sqlite import SQLiteStore
 
@@ -339,10 +339,10 @@ def test_far_rows_are_not_read_for_late_ones_while_others_wait(monkeypatch: pyte
     desk = Holdout(X, ledger=MemoryStore())._desk
     ask = Ask(above(0), above(0).facts(desk.transcript.terms.schema, 1_000))
     for _ in range(3):
-        desk._jobs.append(_Job([ask], desk.rows))
+        desk._jobs.append(Job([ask], desk.rows))
     taken = desk._taken_up([])
     assert len([next(taken) for _ in range(3)]) == 3  # those who waited at the beginning are all served
-    desk._jobs.append(_Job([ask], desk.rows))
+    desk._jobs.append(Job([ask], desk.rows))
     assert next(taken, None) is None
     assert len(desk._jobs) == 1
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from unworn import Failed, Holdout, Unaskable, accuracy, col, compare, mean, share
-from unworn.errors import Conflict, Exhausted, LedgerError, Refused
+from unworn.errors import Conflict, Exhausted, LedgerError, Refused, Unavailable
 from unworn.ledger import MemoryStore
 from unworn.mechanisms import GuessAndCheck, Ladder, Mechanism, Reply, Rounding, kinds
 from unworn.mechanisms.record import Record
@@ -232,7 +233,7 @@ def test_a_pass_for_many_questions_that_fails_fails_only_who_fails_alone() -> No
 # ---------------------------------------------------------------- ranges that floats have no room for
 
 
-TINY = [(0.0, 5e-324), (0.0, 1e-310), (-5e-324, 5e-324), (0.0, 1e-300), (-1e300, 1e300)]
+TINY = [(0.0, 5e-324), (0.0, 1e-310), (-5e-324, 5e-324), (0.0, 1e-300), (-8e307, 8e307), (0.0, 1.7e308)]
 
 
 @pytest.mark.parametrize("ends", TINY)
@@ -273,3 +274,93 @@ def test_ranges_of_ordinary_people_are_answered_in_any_unit() -> None:
         got = (answer.low / unit, answer.high / unit)
         wanted = wanted or got
         assert got == pytest.approx(wanted, abs=1e-6)
+
+
+# ---------------------------------------------------------------- engines, releases, rows drawn ahead
+
+
+def test_an_engine_that_fails_at_what_rows_hold_is_an_entry_and_one_out_of_reach_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The engine's error quotes a row, and its type depends on one; neither is told. A dropped table is the world's."""
+    duckdb = pytest.importorskip("duckdb")
+    from unworn.engines import duckdb as engine
+
+    looks = []
+    for failure in ("error('row ' || age)", "(2147483647 + age)::INTEGER", "CAST('row ' || age AS INTEGER)"):
+        with duckdb.connect() as connection:
+            connection.execute("create table people as select range::INTEGER as age from range(100)")
+            holdout = Holdout(connection.table("people"), ledger=None)
+            with monkeypatch.context() as patch:
+                written = engine.statement
+
+                def failing(*args: Any, failure: str = failure, written: Any = written) -> Any:
+                    told = written(*args)
+                    first = [f'{failure} AS "unworn planted"', *told.layers[0]] if told.layers else [failure]
+                    planted = [
+                        f'sum(CASE WHEN "unworn planted" IS NULL THEN 0 ELSE 1 END) + {sums}' for sums in told.sums
+                    ]
+                    layers = [first, *([*layer, '"unworn planted"'] for layer in told.layers[1:])]
+                    return replace(told, layers=layers, sums=planted)
+
+                patch.setattr(engine, "statement", failing)
+                with pytest.raises(Failed) as caught:
+                    holdout.ask(share(col("age") > 50), 0.5)
+            looks.append(told(caught.value))
+            assert holdout.meter.asked == 1
+            connection.execute("drop table people")
+            with pytest.raises(Unavailable):
+                holdout.ask(share(col("age") > 20), 0.5)
+            assert holdout.meter.asked == 1
+            holdout.verify()
+    assert all(look == looks[0] for look in looks)
+
+
+def test_a_release_that_fails_says_that_it_failed_and_stays_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unworn.release import fit
+    from unworn.release.additive import GaussianRelease
+
+    looks = []
+    for error in Secret("row 17 is 42").errors()[:3]:
+
+        def fail(*_: Any, error: BaseException = error) -> Any:
+            raise error
+
+        store = MemoryStore()
+        with monkeypatch.context() as patch:
+            patch.setattr(GaussianRelease, "run", fail)
+            with pytest.raises(Failed) as caught:
+                fit(
+                    {"b": rows()["b"]},
+                    1,
+                    epsilon=1.0,
+                    delta=1e-6,
+                    domain={"b": [False, True]},
+                    method=GaussianRelease(),
+                    ledger=store,
+                )
+        looks.append(told(caught.value))
+        assert len(store.holdouts()) == 1  # the rows are sealed for it, which is the charge
+    assert looks[0][1] == Failed.RELEASE
+    assert all(look == looks[0] for look in looks)
+
+
+def test_rows_drawn_ahead_fail_once_and_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unworn.sample import pool
+
+    looks = []
+    for error in Secret("row 17 is 42").errors()[:3]:
+        holdout = opened("Subsampled")
+
+        def fail(*_: Any, error: BaseException = error) -> Any:
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pool, "Gathered", fail)
+            with pytest.raises(Failed) as caught:
+                holdout.gather(2)
+            looks.append(told(caught.value))
+        with pytest.raises(Unaskable, match="could not be drawn ahead"):
+            holdout.gather(2)
+        holdout.ask(question("Subsampled"))
+    assert all(look == looks[0] for look in looks)

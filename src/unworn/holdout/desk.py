@@ -13,12 +13,13 @@ Questions that come together go together: whoever is first enters those of all w
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,15 +27,16 @@ from unworn.answer import Answer
 from unworn.certificate import Certificate
 from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Tampered, Unaskable, UnwornError
 from unworn.holdout.guessing import ledger_guess
+from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
 from unworn.holdout.slip import Slip, Written
 from unworn.ledger import Entry, Key, Store, verify
 from unworn.ledger.line import Line
-from unworn.mechanisms import Guess, Offer
+from unworn.mechanisms import Offer
 from unworn.mechanisms.base import STOPPED, State, has_failed
 from unworn.mechanisms.transcript import Transcript
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import Query
 from unworn.queries.rows import Rows
 
 if TYPE_CHECKING:
@@ -60,40 +62,6 @@ _NO_DRAWS = (
 )
 
 
-@dataclass(frozen=True)
-class Ask:
-    """One question on its way through: everything public about it."""
-
-    query: Query
-    facts: Facts
-    guess: Guess | None = None
-    by: str | None = None
-    again: bool = False
-    parent: int | None = None
-
-
-class _Job:
-    """One caller's questions, until they are settled: answered, or refused with an error of the caller's own."""
-
-    def __init__(self, asks: Sequence[Ask], rows: Rows) -> None:
-        self.asks = asks
-        self.memo = Memo(rows)
-        self.places: list[int] = []
-        self.written: list[Entry] = []
-        self.answers: list[Answer] = []
-        self.error: Exception | None = None
-        self.settled = False
-
-    @property
-    def short(self) -> bool:
-        """Whether this is one question that runs no code of the asker's, who may have all day."""
-        return len(self.asks) == 1 and not self.asks[0].facts.runs_code
-
-    def settle(self, error: Exception | None = None) -> None:
-        self.error = error
-        self.settled = True  # last, because another thread may be looking
-
-
 class Desk:
     """One holdout's rows, ledger and key, and the lock that puts questions in order."""
 
@@ -108,7 +76,7 @@ class Desk:
         self.refused = 0
         self.pool: Pool | None = None
         self._cannot_gather = False
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[Job] = deque()
         self._line = Line(self._serve)
         self._durable = transcript.entries[-1]
         self._lock = threading.RLock()
@@ -122,7 +90,7 @@ class Desk:
         self._mine()
         if self._server == threading.get_ident():
             raise Unaskable("a question's own code cannot ask the holdout that is running it")
-        job = _Job(asks, self.rows)
+        job = Job(asks, self.rows)
         interrupt: BaseException | None = None
         error: Exception | None = None
         for _ in range(_TRIES):
@@ -142,14 +110,14 @@ class Desk:
             self._withdraw(job)  # nobody would hear the answer
         interrupt, error = interrupt or job.memo.interrupt, error or job.error
         if interrupt is not None:
-            raise _anew(interrupt, job)
+            raise interrupted_anew(interrupt, job)
         if error is not None and job.memo.touched and not isinstance(error, UnwornError):
             raise LedgerError(_NEITHER)  # what it is may be a fact about rows
         if error is not None:
             raise error
         return job.answers
 
-    def _withdraw(self, job: _Job) -> None:
+    def _withdraw(self, job: Job) -> None:
         with suppress(ValueError):
             while True:
                 self._jobs.remove(job)
@@ -162,7 +130,7 @@ class Desk:
     def _serve(self) -> None:
         """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
         with self._lock:  # this process's: whoever comes here has just seen to that
-            jobs: list[_Job] = []
+            jobs: list[Job] = []
             try:
                 for _ in range(_TRIES):
                     if self._enter_all(jobs):
@@ -173,7 +141,7 @@ class Desk:
             finally:  # interrupted: whoever is not served yet leads next
                 self._jobs.extendleft(reversed([job for job in jobs if not job.settled]))
 
-    def _enter_all(self, jobs: list[_Job]) -> bool:
+    def _enter_all(self, jobs: list[Job]) -> bool:
         """One try; false when another process was first. Nobody hears anything before all of it is durable.
 
         Whoever comes with a short question while others are being served is served with them, for one commit more
@@ -215,7 +183,7 @@ class Desk:
             job.settle(errors.get(place))
         return True
 
-    def _taken_up(self, jobs: list[_Job]) -> Iterator[_Job]:
+    def _taken_up(self, jobs: list[Job]) -> Iterator[Job]:
         """Those of an earlier try, then whoever waits and, one by one, whoever comes meanwhile and is soon done."""
         yield from jobs
         with suppress(IndexError):  # nobody is left, or the last one has just given up
@@ -233,7 +201,7 @@ class Desk:
                     jobs.append(job)
                     yield job
 
-    def _is_entered(self, job: _Job) -> bool:
+    def _is_entered(self, job: Job) -> bool:
         """Whether what was written for a job became durable, though its leader was interrupted."""
         entries = self.transcript.entries
         last = job.written[-1] if job.written else None
@@ -243,6 +211,8 @@ class Desk:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
             offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position)
+            if max(abs(offer.low), abs(offer.high)) > sys.float_info.max / 2 / self.transcript.terms.rows:
+                raise Unaskable(f"{ask.query.label} has too wide a range: no float holds a sum of so many values")
             if offer.part is not None and not getattr(self.rows, "has_parts", True):
                 raise Unaskable("rows kept in an engine have one use, all of them together: read them into memory")
             limited = self.max_width is not None and offer.null is None  # a test has no width
@@ -436,20 +406,6 @@ class Desk:
                 "asked.\n  Bring the key back (see docs/ledger.md)."
             )
         return self.key
-
-
-def _anew(interrupt: BaseException, job: _Job) -> BaseException:
-    """The interrupt again, with what it cost, and without the frames it came through, which hold rows."""
-    again = SystemExit(interrupt.code) if isinstance(interrupt, SystemExit) else KeyboardInterrupt()
-    if job.settled and job.error is None and job.written:
-        index = job.written[-1].index
-        again.add_note(
-            f"The interrupt came while rows were read: it is entered and charged as answer {index}.\n"
-            "ask(..., again=True) asks the question anew."
-            if job.memo.interrupted
-            else f"Answer {index} is entered and charged: asking the same question again returns it, free."
-        )
-    return again
 
 
 def _spaced(number: int) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.answer import Answer
 from unworn.errors import Failed, Unaskable
-from unworn.holdout.desk import Ask, Desk
+from unworn.holdout.desk import Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
+from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store

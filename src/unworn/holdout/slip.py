@@ -11,7 +11,7 @@ from unworn.mechanisms.base import Reply, State, has_failed, whole_range
 from unworn.mechanisms.record import Record
 
 if TYPE_CHECKING:
-    from unworn.holdout.desk import Ask
+    from unworn.holdout.jobs import Ask
     from unworn.mechanisms.base import Symbol
 
 Written = tuple[Entry, Record, State]

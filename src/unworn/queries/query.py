@@ -18,8 +18,8 @@ from unworn.queries.schema import Schema
 
 Kind = Literal["binary", "unit", "paired", "statistic"]
 
-_SHORTEST, _LONGEST = 1e-280, 1e280
-"""Of a range: a trillionth of the one, and a sum of 2^63 values of the other, is still a normal float."""
+_SHORTEST, _LONGEST = 1e-280, 1e307
+"""Of a range: a trillionth of the one, and several times the other, is still a normal float."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
