@@ -313,7 +313,7 @@ def test_a_sum_that_no_float_may_hold_is_refused_whatever_the_rows(signs: tuple[
         [mean(col("x").fill(0), range=(-8e307, 8e307))],
         [mean((col("x") * 2).fill(0), range=(0, 1e308)), share(col("x") > 0)],
     ):
-        with pytest.raises(Unaskable, match="too wide a range"):
+        with pytest.raises(Unaskable, match="too short or too long"):
             holdout.ask_many(questions)
     assert holdout.meter.asked == 0
     assert holdout.ask(mean(col("x").fill(0), range=(-1e302, 1e302))).index == 1

@@ -19,22 +19,40 @@ from unworn.sample import Sample
 X = np.random.default_rng(0).normal(size=400)
 
 
-def test_an_interrupt_before_the_entry_is_durable_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_before_rows_are_touched_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     holdout, question = Holdout({"x": X}), share(col("x") > 0)
-    hand_in = Desk._hand_in
 
     def interrupted(self: Desk, *args: Any) -> Any:
-        hand_in(self, *args)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Desk, "_hand_in", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         holdout.ask(question, 0.2)
+    assert not hasattr(caught.value, "__notes__")
     monkeypatch.undo()
     assert holdout.meter.asked == 0
     holdout.ask(share(col("x") > 1), 0.2)
     assert holdout.meter.asked == 1  # the interrupted question is not asked behind its caller's back
     assert holdout.ask(question, 0.2).index == 2
+    holdout.verify()
+
+
+def test_an_interrupt_after_rows_were_read_loses_the_answer_and_not_the_charge(monkeypatch: pytest.MonkeyPatch) -> None:
+    holdout, question = Holdout({"x": X}), share(col("x") > 0)
+    hand_in, times = Desk._hand_in, iter([True])
+
+    def interrupted(self: Desk, *args: Any) -> Any:
+        found = hand_in(self, *args)
+        if next(times, False):
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(Desk, "_hand_in", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        holdout.ask(question, 0.2)
+    assert "Answer 1 is entered and charged" in caught.value.__notes__[0]
+    assert holdout.meter.asked == 1
+    assert holdout.ask(question, 0.2).index == 1
     holdout.verify()
 
 

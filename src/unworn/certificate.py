@@ -145,7 +145,7 @@ class Certificate:
         with replaying():
             check_complete(self.terms)
             mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
-            follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
+            follows = self.record.matches(offer, mechanism.charge(offer, symbol), mechanism.publish(offer, symbol))
         if not follows:
             raise Tampered("the interval on the card does not follow from its symbol and level")
         if entries is not None:

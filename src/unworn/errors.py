@@ -44,17 +44,39 @@ class Mismatch(Refused):
     """These rows, terms or certificate are not the ones this ledger knows."""
 
 
+class Unavailable(Mismatch):
+    """The rows cannot be read just now, or are no longer those that were opened.
+
+    For engines and files alone, and only for what the world outside decides, never what the rows hold: it reaches the
+    asker as it is, and nothing is charged.
+    """
+
+
 class ReadOnly(Refused):
     """The holdout's key is not here, so it can be read and checked but not asked."""
 
 
 class Failed(UnwornError):
-    """A question's own code failed on the rows. It was entered and charged; what failed is not told."""
+    """Making an answer failed on the rows. It was entered and charged; what failed is not told."""
 
     MESSAGE = (
         "the question's own code failed on the rows (or returned something of the wrong shape).\n"
         "  It is entered and charged like a surprise, and what failed is not told: that would be a fact about rows.\n"
         "  Try the model or function on training rows first."
+    )
+    OURS = (
+        "this answer could not be made: something failed while the rows were read, and no code of yours ran.\n"
+        "  It is entered and charged, and what failed is not told: that would be a fact about rows.\n"
+        "  Ask about training rows to see whether the question fails there too, and report it if it does."
+    )
+    STOPPED = (
+        "this question was interrupted while the rows were read, which is entered in place of an answer.\n"
+        "  ask(..., again=True) asks it anew."
+    )
+    RELEASE = (
+        "the release could not be made: something failed while the rows were read.\n"
+        "  The rows stay sealed for it, and what failed is not told: that would be a fact about rows.\n"
+        "  Try the same release on other rows, and report it if it fails there too."
     )
 
 

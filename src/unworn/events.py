@@ -75,7 +75,17 @@ class Climbed:
     nats: float
 
 
-Event = Described | Looked | Shown | Noised | Drew | Crossed | Climbed
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Making an answer failed, which no noise hides and no code word pays for: nothing is told after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Whoever asked stopped the ask by an interrupt, and no code of theirs ran: nothing about rows was told."""
+
+
+Event = Described | Looked | Shown | Noised | Drew | Crossed | Climbed | Ended | Stopped
 _KINDS: dict[str, type[Event]] = {
     "described": Described,
     "looked": Looked,
@@ -84,6 +94,8 @@ _KINDS: dict[str, type[Event]] = {
     "drew": Drew,
     "crossed": Crossed,
     "climbed": Climbed,
+    "ended": Ended,
+    "stopped": Stopped,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS.values()}

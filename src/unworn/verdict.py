@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unworn.certificate import Certificate
-from unworn.mechanisms.base import RAISED
+from unworn.mechanisms.base import has_failed
 from unworn.queries.hypothesis import asked_at
 
 
@@ -31,7 +31,7 @@ class Verdict:
     def of(cls, certificate: Certificate) -> Verdict:
         """The verdict that a certificate proves."""
         record, null = certificate.record, certificate.record.offer.null
-        if null is None or record.symbol == RAISED:
+        if null is None or has_failed(record.symbol):
             raise ValueError(f"entry {certificate.entry.index} of the ledger is not the outcome of a test")
         words = record.label.removesuffix(asked_at(null[2]))
         return cls(record.symbol == 1, words, null[2], record.offer.log_level, certificate.entry.index, certificate)

@@ -15,8 +15,7 @@ import pytest
 
 import unworn
 from unworn.errors import Conflict, LedgerError
-from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
-from unworn.ledger.line import Line, _Bed
+from unworn.ledger import Entry, Key, MemoryStore, verify
 from unworn.ledger.sqlite import SQLiteStore
 
 Chain = Callable[..., list[Entry]]
@@ -374,94 +373,6 @@ def test_an_interrupt_in_a_commit_settles_every_ticket(
             ticket.wait()
     sqlite_store.append(entries[1:], expect=entries[0].hash)
     assert sqlite_store.read(holdout) == entries
-
-
-def test_a_sleeper_that_is_interrupted_passes_its_turn_on(
-    sqlite_store: SQLiteStore, chain: Chain, key: Key, holdout: str
-) -> None:
-    """A waiter that gives up, before or after it was told to lead, must not leave the others waiting."""
-    entries = chain(3)
-    sqlite_store.create(entries[0], key)
-    tickets = [sqlite_store.enqueue([e], expect=e.previous) for e in entries[1:]]
-    line = sqlite_store._line
-
-    class Bed(_Bed):
-        """Wakes with an interrupt, as a signal would: alone, or just when it was told to lead."""
-
-        def __init__(self, item: Ticket) -> None:
-            super().__init__(item)
-            self.gate = self  # type: ignore[assignment]
-
-        def acquire(self) -> None:
-            if told:
-                line._hand_over()
-            raise KeyboardInterrupt
-
-        def release(self) -> None:
-            pass
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("unworn.ledger.line._Bed", Bed)
-        for told in (False, True):
-            line._leader = other = _Bed(tickets[1])
-            with pytest.raises(KeyboardInterrupt):
-                line.wait(tickets[0])
-            assert line._sleepers == []
-            assert line._leader is (None if told else other)
-    for ticket in reversed(tickets):
-        ticket.wait()
-    assert sqlite_store.read(holdout) == entries
-
-
-@pytest.mark.parametrize("step", range(4))
-def test_an_interrupt_while_handing_over_leaves_nobody_asleep(step: int) -> None:
-    """Of three who wait one is served by the first leader: whatever step is interrupted, all go on."""
-
-    class Waiting:
-        settled = False
-
-    items, begun, go_on, met, done = [Waiting() for _ in range(4)], threading.Event(), threading.Event(), [], []
-
-    def work() -> None:
-        if not begun.is_set():
-            begun.set()
-            assert go_on.wait(20)
-            items[0].settled = items[2].settled = True
-        else:
-            for item in items:
-                item.settled = True
-
-    line = Line(work)
-
-    class Beds(list[_Bed]):
-        """Interrupts once: when looked through for the first, second, … time."""
-
-        def __iter__(self) -> Iterator[_Bed]:
-            met.append(1)
-            if len(met) == step:
-                raise KeyboardInterrupt
-            yield from super().__iter__()
-
-    def wait(item: Waiting) -> None:
-        try:
-            line.wait(item)
-            done.append("served")
-        except KeyboardInterrupt:
-            done.append("interrupted")
-
-    threads = [threading.Thread(target=wait, args=(item,), daemon=True) for item in items]
-    threads[0].start()
-    assert begun.wait(20)
-    for place, thread in enumerate(threads[1:], start=1):
-        thread.start()
-        while len(line._sleepers) < place:
-            time.sleep(0.001)
-    line._sleepers = Beds(line._sleepers)
-    go_on.set()
-    for thread in threads:
-        thread.join(20)
-    assert sorted(done) == ["interrupted"] * (step in (1, 2)) + ["served"] * (4 - (step in (1, 2)))
-    assert (line._leader, line._sleepers) == (None, [])
 
 
 # ---- the write-ahead log

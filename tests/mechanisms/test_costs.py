@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unworn.mechanisms import Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
-from unworn.mechanisms.base import RAISED, State, Symbol
+from unworn.mechanisms.base import State, Symbol
 from unworn.mechanisms.cells import locate
 from unworn.mechanisms.guess_and_check import standard_error
 from unworn.queries.query import Facts
@@ -33,8 +33,6 @@ def symbols(offer: Offer) -> list[Symbol]:
             found += [[octave, offset] for octave in octaves for offset in (0, *offsets)]
         else:
             found += offsets
-    if offer.runs_code or offer.inside is not None:
-        found.append(RAISED)
     return found
 
 
@@ -59,7 +57,8 @@ def node(kind: str, runs_code: bool, guess: Guess | None, rows: int = 500) -> Of
 def test_kraft_with_a_guess(kind: str, rows: int, runs_code: bool) -> None:
     calm, surprised = kraft(node(kind, runs_code, Guess(0.4), rows))
     assert calm == 1.0  # agreement is the only symbol that is no surprise, and costs nothing more
-    assert 1 - 1 / FAR < surprised <= 1 + 1e-12  # and the words of surprises waste nothing
+    share = 0.5 if runs_code else 1.0  # the other half is kept for code that fails
+    assert share * (1 - 2 / FAR) < surprised <= share + 1e-12  # and the words of surprises waste nothing
 
 
 @pytest.mark.parametrize("runs_code", [False, True])
@@ -67,7 +66,7 @@ def test_kraft_with_a_guess(kind: str, rows: int, runs_code: bool) -> None:
 def test_kraft_on_the_grid(kind: str, runs_code: bool) -> None:
     calm, surprised = kraft(node(kind, runs_code, None))
     assert calm == pytest.approx(1.0, abs=1e-12)
-    assert surprised == (0.5 if runs_code else 0.0)
+    assert surprised == 0.0
 
 
 @pytest.mark.parametrize("runs_code", [False, True])
@@ -103,7 +102,7 @@ def test_the_rounding_code_is_uniform() -> None:
         offer = rounding.offer(state, Facts("binary", 0.0, 1.0, True, runs_code), None)
         reply = rounding.answer(state, offer, None, Rows(30))  # type: ignore[arg-type]
         assert reply.symbol in (5, 6)
-        assert reply.event.nats == math.log(words)  # type: ignore[union-attr]
+        assert reply.event.nats == pytest.approx(math.log(words), abs=2e-9)  # type: ignore[union-attr]
         assert not reply.event.surprise  # type: ignore[union-attr]
 
 

@@ -292,7 +292,7 @@ def test_one_bit_moves_one_step() -> None:
     assert [answer.value for answer in told] == pytest.approx([0.55, 0.6, 0.6, 0.65])
     assert [answer.high == 1 for answer in told] == [True, True, False, True]
     assert all(answer.low <= right <= answer.high for answer, right in zip(told, (0.9, 0.8, 0.56, 0.7), strict=True))
-    assert made._desk.transcript.state.nats == 0
+    assert made._desk.transcript.state.nats < 1e-8
     made.verify()
 
 
@@ -379,10 +379,10 @@ def test_a_card_alone_with_its_ledger_and_forged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ({"step": 0}, r"\(0, 1\]"),
-        ({"step": math.nan}, r"\(0, 1\]"),
-        ({"step": 1.5}, r"\(0, 1\]"),
-        ({"step": True}, r"\(0, 1\]"),
+        ({"step": 0}, "from 1e-09 to 1"),
+        ({"step": math.nan}, "from 1e-09 to 1"),
+        ({"step": 1.5}, "from 1e-09 to 1"),
+        ({"step": True}, "from 1e-09 to 1"),
         ({"step": 0.1, "baseline": 1.5}, r"range \[0, 1\]"),
         ({"step": 0.1, "baseline": math.nan}, r"range \[0, 1\]"),
         ({"step": 0.1, "feedback": "both"}, "'score' or 'bit'"),

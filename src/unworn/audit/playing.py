@@ -51,7 +51,7 @@ def play(
                 break
             noise = Stream(key, "ask", offer.index, question.fingerprint)
             reply = mechanism.answer(state, offer, question, rows, noise)
-            state = mechanism.after(state, reply.event)
+            state = mechanism.follow(state, reply.event)
             told[place], *rest = laid_out(reply.symbol, places)
             start = rows.asks + (places - 1) * place
             told[start : start + len(rest)] = rest

@@ -28,13 +28,16 @@ from unworn.engines.duckdb_sources import Source, is_duckdb, open_source
 from unworn.engines.duckdb_types import bare, held_columns
 from unworn.engines.sql import statement
 from unworn.engines.writing import sqlglot_exp
-from unworn.errors import Mismatch, MissingExtra, Unaskable
+from unworn.errors import Mismatch, MissingExtra, Unaskable, Unavailable
 from unworn.queries.query import Query
 from unworn.queries.schema import ColumnKind
 
 T = TypeVar("T")
 AGGREGATES = 100
 """How many sums one statement has."""
+_OUTSIDE = frozenset({"CatalogException", "ConnectionException", "InterruptException", "TransactionException"})
+"""Failures of DuckDB's that no value can cause: a table that is gone, a connection that was closed, a statement that
+its owner stopped, another transaction's change. They may pass as quickly as they came."""
 
 __all__ = ["DuckDB", "is_duckdb"]
 
@@ -54,9 +57,10 @@ class DuckDB:
 
     def __init__(self, data: Any) -> None:
         self._source: Source = open_source(data)
-        self._lock, self._pid = threading.RLock(), os.getpid()
+        self._lock, self._pid, self._open = threading.RLock(), os.getpid(), False
         try:
             self._begin(self._source.relation)
+            self._open = True
         except BaseException:
             self._source.close()  # or a database stays open for as long as the error is looked at
             raise
@@ -128,9 +132,9 @@ class DuckDB:
         texts = ", ".join([*chosen, *map(self._hash, watched)])
         seen, sums = 0, dict.fromkeys(watched, 0)
         with self._lock, self._unchanged():
-            reader = self._attempt(lambda: self._source.relation.project(texts).to_arrow_reader(BATCH))
+            reader = self._attempt(lambda: self._source.relation.project(texts).to_arrow_reader(BATCH), columns)
             try:
-                while (batch := self._attempt(lambda: _next(reader))) is not None:
+                while (batch := self._attempt(lambda: _next(reader), columns)) is not None:
                     for name, hashes in zip(watched, batch.columns[len(chosen) :], strict=True):
                         sums[name] += _total(hashes)
                     yield seen, batch.num_rows, dict(zip(columns, batch.columns, strict=False))
@@ -150,9 +154,9 @@ class DuckDB:
                 hashes = [f'{self._hash(name)} AS "unworn hash {place}"' for place, name in enumerate(watched)]
                 layers = [[*first, *hashes], *others]
             for layer in layers:
-                relation = self._attempt(partial(relation.project, ", ".join(layer)))
+                relation = self._attempt(partial(relation.project, ", ".join(layer)), used)
             noted = [f'sum("unworn hash {place}")' for place in range(len(watched))]
-            count, *found = self._fetch(relation, ["count(*)", *noted, *sums])
+            count, *found = self._fetch(relation, ["count(*)", *noted, *sums], used)
         if count != self.rows or found[: len(watched)] != [self._sums[name] for name in watched]:
             raise self._changed()
         return tuple(found[len(watched) :])
@@ -164,8 +168,8 @@ class DuckDB:
     def _hashed(self, name: str) -> str:
         return f"sum({self._hash(name)})"
 
-    def _fetch(self, relation: Any, sums: Sequence[str]) -> tuple[Any, ...]:
-        rows = self._attempt(lambda: relation.aggregate(", ".join(sums)).fetchall())
+    def _fetch(self, relation: Any, sums: Sequence[str], used: Sequence[str] = ()) -> tuple[Any, ...]:
+        rows = self._attempt(lambda: relation.aggregate(", ".join(sums)).fetchall(), used)
         (found,) = rows
         return tuple(found)
 
@@ -178,10 +182,15 @@ class DuckDB:
             if not look:
                 yield
 
-    def _attempt(self, run: Callable[[], T]) -> T:
-        """What DuckDB returns; a failure is told by its kind alone, because its message may quote a row."""
+    def _attempt(self, run: Callable[[], T], used: Sequence[str] | None = None) -> T:
+        """What DuckDB returns; a failure is told by its kind alone, because its message may quote a row.
+
+        A question about columns that are open (``used``) may fail at what they hold, and its kind would tell of that
+        too. So these columns are read once more, in a way that no value makes fail: if they can be, it was the
+        question, on these rows, and that is for the desk to enter; if not, they are out of reach, whatever they hold.
+        """
         if self._pid != os.getpid():
-            raise Mismatch(
+            raise Unavailable(
                 "this process was forked from the one that opened the rows, and DuckDB's threads stayed there.\n"
                 "  Nothing was charged. Open the holdout in this process, or start it by spawn instead of fork."
             )
@@ -190,15 +199,33 @@ class DuckDB:
         except ImportError:
             raise MissingExtra.of("sql", "bringing rows out of DuckDB") from None
         except Exception as error:
-            name = type(error).__name__
-        raise Mismatch(
+            name, interrupted = type(error).__name__, str(error) == "Query interrupted"
+        if interrupted:
+            raise KeyboardInterrupt  # which DuckDB turns into an error of its own
+        if self._open and used is not None and name not in _OUTSIDE:
+            name = self._unreadable(used) or ""
+            if not name:
+                raise Mismatch("DuckDB failed at this question on these rows")
+        raise (Unavailable if self._open else Mismatch)(
             f"DuckDB could not read the rows ({name}): the table or file behind them may be gone, changed or in use.\n"
             "  Nothing was charged. Bring it back as it was, and open the holdout again.",
             failure=name,
         )
 
-    def _changed(self) -> Mismatch:
-        return Mismatch(
+    def _unreadable(self, used: Sequence[str]) -> str | None:
+        """The kind of failure with which these columns cannot be read at all; None if they can, and are the same."""
+        try:
+            same = self._source.stamp() == self._stamp
+            told = self._source.relation.aggregate(", ".join(["count(*)", *map(self._hashed, used)])).fetchall()
+        except Exception as error:
+            return type(error).__name__
+        noted = [self.rows, *(self._sums[name] for name in used)] if self._watched else [self.rows]
+        if not same or list(told[0][: len(noted)]) != noted:
+            raise self._changed()
+        return None
+
+    def _changed(self) -> Unavailable:
+        return Unavailable(
             f"the rows in DuckDB are no longer the {self.rows} rows that were opened, so nothing is read from them.\n"
             "  Nothing was charged. Bring them back as they were, and open the holdout again. (What random() or now()\n"
             "  makes is new each time: put such rows into a table.)"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from unworn.engines.mapped_layout import MARK, aligned, bits
 from unworn.engines.mapped_lease import Lease
-from unworn.errors import Mismatch, MissingExtra, Unaskable
+from unworn.errors import MissingExtra, Unaskable, Unavailable
 from unworn.queries.rows import Bools, Column
 from unworn.queries.schema import ColumnKind
 
@@ -66,7 +66,7 @@ class Watch:
 
     def __call__(self) -> None:
         if self._look() != self._seen:
-            raise Mismatch(
+            raise Unavailable(
                 f"{self.path} was cut or changed after its rows were opened, so nothing more is read from it.\n"
                 "  Nothing was charged. Bring the file back as it was, or import it again; then open it again.",
                 path=str(self.path),

@@ -28,7 +28,7 @@ from unworn.engines.spark_sources import attempt, is_spark, open_frame
 from unworn.engines.spark_types import held_columns
 from unworn.engines.spark_work import SENT, on_batches, received
 from unworn.engines.sql import plain_question, statement
-from unworn.errors import Mismatch
+from unworn.errors import Mismatch, Unavailable
 from unworn.queries.means import Share
 from unworn.queries.query import Query
 from unworn.queries.schema import ColumnKind
@@ -51,7 +51,7 @@ class Spark:
     local = False
 
     def __init__(self, frame: Any) -> None:
-        self._lock, self._pid = threading.RLock(), os.getpid()
+        self._lock, self._pid, self._open = threading.RLock(), os.getpid(), False
         self._frame, fields = open_frame(frame)
         self._session = self._frame.sparkSession
         self._columns = held_columns(fields, self._attempt(lambda: self._session.version))
@@ -65,6 +65,7 @@ class Spark:
             sums = [summed(f"h{place}") for place in range(len(here))]
             self.rows, *noted = self._fetch([hashes], ["count(*)", *sums])
             self._sums |= {name: int(each or 0) for name, each in zip(here, noted, strict=True)}
+        self._open = True
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
@@ -84,7 +85,7 @@ class Spark:
 
         def done(layout: Layout) -> Told[Any]:
             run = on_batches(kinds, layout.first.tolist(), work)
-            sent = self._attempt(lambda: self._frame.selectExpr(*chosen).mapInArrow(run, SENT).toArrow())
+            sent = self._attempt(lambda: self._frame.selectExpr(*chosen).mapInArrow(run, SENT).toArrow(), columns)
             part, size, high, low, told = sent.columns
             counted = zip(part.to_pylist(), size.to_pylist(), strict=True)
             halves = zip(high.to_pylist(), low.to_pylist(), strict=True)
@@ -101,7 +102,9 @@ class Spark:
 
         def done(layout: Layout) -> Told[Any]:
             names = pa.table({"id": layout.names(wanted), "wanted": np.ones(len(wanted), dtype=np.bool_)})
-            found = self._attempt(lambda: self._picked(names, [*bare, f"{self._hash(columns)} AS hash"], chosen))
+            found = self._attempt(
+                lambda: self._picked(names, [*bare, f"{self._hash(columns)} AS hash"], chosen), columns
+            )
             part, noted, brought = (column.combine_chunks() for column in found.columns)
             count, high, low = (each.to_pylist() for each in noted.flatten())
             return Layout.of(zip(part.to_pylist(), count, strict=True)), total(zip(high, low, strict=True)), brought
@@ -137,7 +140,7 @@ class Spark:
         """The sums over the rows, if they are still those that were opened."""
         first, *others = layers
         layers = [[*first, f"{self._hash(used)} AS hash"], *others]
-        count, hashed, *found = self._fetch(layers, ["count(*)", summed("hash"), *sums])
+        count, hashed, *found = self._fetch(layers, ["count(*)", summed("hash"), *sums], used)
         self._compare(count, int(hashed or 0), used)
         return tuple(found)
 
@@ -174,27 +177,54 @@ class Spark:
         if count != self.rows or hashed != sum(self._sums[name] for name in used):
             raise self._changed()
 
-    def _fetch(self, layers: Sequence[Sequence[str]], sums: Sequence[str]) -> tuple[Any, ...]:
+    def _fetch(self, layers: Sequence[Sequence[str]], sums: Sequence[str], used: Sequence[str] = ()) -> tuple[Any, ...]:
         def run() -> Any:
             frame = self._frame
             for layer in (*layers, sums):
                 frame = frame.selectExpr(*layer)
             return frame.collect()
 
-        (found,) = self._attempt(run)
+        (found,) = self._attempt(run, used)
         return tuple(found)
 
-    def _attempt(self, run: Callable[[], T]) -> T:
+    def _attempt(self, run: Callable[[], T], used: Sequence[str] | None = None) -> T:
+        """What Spark returns.
+
+        Where it fails once the rows are open, the columns that were ``used`` are read once more, by their hashes, as at
+        the opening: if they can be, what failed was the question, on these rows, and that is for the desk to enter; if
+        not, the rows are out of reach, whatever they hold.
+        """
         if self._pid != os.getpid():
-            raise Mismatch(
+            raise Unavailable(
                 "this process was forked from the one that opened the rows, and Spark's session stayed there.\n"
                 "  Nothing was charged. Open the holdout in this process, or start it by spawn instead of fork."
             )
         with self._lock:
-            return attempt(run, self._session)
+            try:
+                return attempt(run, self._session)
+            except Unavailable:
+                raise
+            except Mismatch as error:
+                failed = error
+            if not self._open:
+                raise failed
+            lost = failed if used is None else self._unreadable(used)
+        if lost is not None:
+            raise Unavailable(lost.message, **lost.numbers)
+        raise Mismatch("Spark failed at this question on these rows")
 
-    def _changed(self) -> Mismatch:
-        return Mismatch(
+    def _unreadable(self, used: Sequence[str]) -> Mismatch | None:
+        """Why these columns cannot be read at all; None if they can, and are the same."""
+        hashed = self._frame.selectExpr(f"{self._hash(used)} AS hash")
+        try:
+            ((count, hashes),) = attempt(lambda: hashed.selectExpr("count(*)", summed("hash")).collect(), self._session)
+        except Mismatch as error:
+            return error
+        self._compare(count, int(hashes or 0), used)
+        return None
+
+    def _changed(self) -> Unavailable:
+        return Unavailable(
             f"the rows in Spark are no longer the {self.rows} rows that were opened, so nothing is read from them.\n"
             "  Nothing was charged. Bring them back as they were, and open the holdout again. (What comes out\n"
             "  differently each time, by rand, sample, limit or sums of floats, is written to a table first.)"

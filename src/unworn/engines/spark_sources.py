@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
 from unworn.engines.spark_calls import PATIENCE, Limit, hushed, limited
-from unworn.errors import Mismatch, MissingExtra, Unaskable, UnwornError
+from unworn.errors import Mismatch, MissingExtra, Unaskable, Unavailable, UnwornError
 
 T = TypeVar("T")
 _CONDITION = re.compile(r"[A-Z][A-Z0-9_.]{0,80}")
@@ -55,15 +55,15 @@ def attempt(run: Callable[[], T], session: Any = None) -> T:
     except ImportError:
         raise MissingExtra.of("spark", "bringing rows out of Spark") from None
     except Exception as error:
-        name, absent = _kind(error), _says(error, _ABSENT)
+        name, absent = _kind(error), type(error).__name__ == "PythonException" and _says(error, _ABSENT)
     if absent:
-        raise Mismatch(
+        raise Unavailable(
             "Spark's workers do not have unworn, and work on rows is done by them.\n"
             "  Nothing was charged. Install the same version where they run, and open the holdout again.",
             failure=name,
         )
     if limit is not None and limit.passed:
-        raise Mismatch(
+        raise Unavailable(
             f"Spark did not read the rows within {limit.seconds:g} s, and was told to stop: its workers may be gone.\n"
             f"  Nothing was charged. Bring them back and ask again, or allow more seconds: {PATIENCE}.",
             failure=name,

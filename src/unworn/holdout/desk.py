@@ -4,32 +4,39 @@ Asked before? The recorded answer, free. Otherwise public numbers make an offer;
 is refused before any row is read. Then the rows are read, the symbol is entered, and only when the entry is durable is
 the answer, a function of that entry, handed out.
 
+From the moment rows are touched, whatever happens ends in an entry: what fails, in the asker's code or in ours, is
+entered as a symbol of its own, and so is an interrupt. Nothing else about it leaves.
+
 Questions that come together go together: whoever is first enters those of all who wait, in one transaction.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unworn.answer import Answer
 from unworn.certificate import Certificate
-from unworn.errors import Conflict, Exhausted, LedgerError, ReadOnly, Refused, Tampered, Unaskable
+from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Tampered, Unaskable, UnwornError
 from unworn.holdout.guessing import ledger_guess
+from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
+from unworn.holdout.slip import Slip, Written
 from unworn.ledger import Entry, Key, Store, verify
 from unworn.ledger.line import Line
-from unworn.mechanisms import Guess, Offer
-from unworn.mechanisms.record import Record
+from unworn.mechanisms import Offer
+from unworn.mechanisms.base import STOPPED, State, has_failed
 from unworn.mechanisms.transcript import Transcript
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import Query
 from unworn.queries.rows import Rows
 
 if TYPE_CHECKING:
@@ -44,36 +51,15 @@ _LATE = 0.25
 """Seconds for which late ones are taken up: where rows are far away, one question takes longer than many commits."""
 
 
-@dataclass(frozen=True)
-class Ask:
-    """One question on its way through: everything public about it."""
+_NEITHER = (
+    "something failed while this question was answered, and it could not be entered; what failed is not told, because "
+    "it may be a fact about rows.\n  Nothing was answered. Open the holdout again, and report it if it fails again."
+)
 
-    query: Query
-    facts: Facts
-    guess: Guess | None = None
-    by: str | None = None
-    again: bool = False
-    parent: int | None = None
-
-
-class _Job:
-    """One caller's questions, until they are settled: answered, or refused with an error of the caller's own."""
-
-    def __init__(self, asks: Sequence[Ask], rows: Rows) -> None:
-        self.asks = asks
-        self.memo = Memo(rows)
-        self.answers: list[Answer] = []
-        self.error: BaseException | None = None
-        self.settled = False
-
-    @property
-    def short(self) -> bool:
-        """Whether this is one question that runs no code of the asker's, who may have all day."""
-        return len(self.asks) == 1 and not self.asks[0].facts.runs_code
-
-    def settle(self, error: BaseException | None = None) -> None:
-        self.error = error
-        self.settled = True  # last, because another thread may be looking
+_NO_DRAWS = (
+    "rows could not be drawn ahead, and what failed is not told, because it may be a fact about rows.\n"
+    "  Ask without gathering: each ask then draws its rows itself."
+)
 
 
 class Desk:
@@ -89,38 +75,62 @@ class Desk:
         self.max_width: float | None = None
         self.refused = 0
         self.pool: Pool | None = None
-        self._jobs: deque[_Job] = deque()
+        self._cannot_gather = False
+        self._jobs: deque[Job] = deque()
         self._line = Line(self._serve)
-        self._server: int | None = None
         self._durable = transcript.entries[-1]
         self._lock = threading.RLock()
         self._owner = self._pid = os.getpid()
 
     def enter(self, asks: Sequence[Ask]) -> list[Answer]:
-        """Answer a batch, durably, all or none."""
+        """Answer a batch, durably, all or none.
+
+        An interrupt goes on at once if no row was touched for it; else when what it interrupted is in the ledger.
+        """
         self._mine()
         if self._server == threading.get_ident():
             raise Unaskable("a question's own code cannot ask the holdout that is running it")
-        job = _Job(asks, self.rows)
-        try:
-            while not job.settled:  # again only if whoever had just taken it up was interrupted
-                self._jobs.append(job)
+        job = Job(asks, self.rows)
+        interrupt: BaseException | None = None
+        error: Exception | None = None
+        for _ in range(_TRIES):
+            if job.settled:
+                break
+            try:
+                self._jobs.append(job)  # again if whoever had just taken it up was interrupted
                 self._line.wait(job)
-        except BaseException:
-            with suppress(ValueError):
-                self._jobs.remove(job)  # interrupted before anybody took it up: nobody would hear the answer
-            raise
-        if job.error is not None:
-            raise job.error
-        if job.memo.interrupted:
-            raise KeyboardInterrupt  # the user's, once the code it stopped has been charged
+            except Exception as failure:
+                error = failure
+                break
+            except BaseException as signal:
+                interrupt = signal.with_traceback(None)
+                if not job.memo.touched:
+                    break
+        if not job.settled:
+            self._withdraw(job)  # nobody would hear the answer
+        interrupt, error = interrupt or job.memo.interrupt, error or job.error
+        if interrupt is not None:
+            raise interrupted_anew(interrupt, job)
+        if error is not None and job.memo.touched and not isinstance(error, UnwornError):
+            raise LedgerError(_NEITHER)  # what it is may be a fact about rows
+        if error is not None:
+            raise error
         return job.answers
+
+    def _withdraw(self, job: Job) -> None:
+        with suppress(ValueError):
+            while True:
+                self._jobs.remove(job)
+
+    @property
+    def _server(self) -> int | None:
+        """The thread that serves everybody's questions just now."""
+        return self._line.led_by
 
     def _serve(self) -> None:
         """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
-        with self._mine():
-            jobs: list[_Job] = []
-            self._server = threading.get_ident()
+        with self._lock:  # this process's: whoever comes here has just seen to that
+            jobs: list[Job] = []
             try:
                 for _ in range(_TRIES):
                     if self._enter_all(jobs):
@@ -129,10 +139,9 @@ class Desk:
                 for job in jobs:
                     job.settle(LedgerError(overtaken))
             finally:  # interrupted: whoever is not served yet leads next
-                self._server = None
                 self._jobs.extendleft(reversed([job for job in jobs if not job.settled]))
 
-    def _enter_all(self, jobs: list[_Job]) -> bool:
+    def _enter_all(self, jobs: list[Job]) -> bool:
         """One try; false when another process was first. Nobody hears anything before all of it is durable.
 
         Whoever comes with a short question while others are being served is served with them, for one commit more
@@ -141,19 +150,26 @@ class Desk:
         if self.transcript.torn or self.transcript.head != self._durable.hash:
             self.refresh()  # an earlier turn failed to: a repeat would be told what never became durable
         head, entries = self.transcript.head, list[Entry]()
-        errors: dict[int, BaseException] = {}
+        errors: dict[int, Exception] = {}
         try:
             for place, job in enumerate(self._taken_up(jobs)):
                 known = len(self.transcript.entries)
+                if self._is_entered(job):  # before its leader was interrupted
+                    continue
                 try:
-                    job.answers, written = self._hand_in(job.asks, job.memo)
-                    entries += written
+                    job.places, job.written = self._hand_in(job.asks, job.memo)
+                    entries += job.written
                 except Exception as error:
                     self.transcript.truncate(known)  # what it made is not handed in, so nobody may build on it
                     errors[place] = error
             if entries:
                 self.store.append(entries, expect=head)
                 self._durable = entries[-1]
+            for place, job in enumerate(jobs):
+                if place not in errors and not job.memo.interrupted:
+                    job.answers = [
+                        self.answer(index, ask.query) for index, ask in zip(job.places, job.asks, strict=True)
+                    ]
         except Conflict:
             self.refresh()
             return False
@@ -167,24 +183,38 @@ class Desk:
             job.settle(errors.get(place))
         return True
 
-    def _taken_up(self, jobs: list[_Job]) -> Iterator[_Job]:
+    def _taken_up(self, jobs: list[Job]) -> Iterator[Job]:
         """Those of an earlier try, then whoever waits and, one by one, whoever comes meanwhile and is soon done."""
         yield from jobs
         with suppress(IndexError):  # nobody is left, or the last one has just given up
             for _ in range(len(self._jobs)):
-                jobs.append(self._jobs.popleft())
-                yield jobs[-1]
+                job = self._jobs.popleft()
+                if not (job.settled or job in jobs):  # put back, and come again, after an interrupt
+                    jobs.append(job)
+                    yield job
             if not self._jobs:
                 return
             until = time.monotonic() + _LATE
             while len(jobs) < _TOGETHER and time.monotonic() < until and self._jobs[0].short:
-                jobs.append(self._jobs.popleft())
-                yield jobs[-1]
+                job = self._jobs.popleft()
+                if not (job.settled or job in jobs):
+                    jobs.append(job)
+                    yield job
+
+    def _is_entered(self, job: Job) -> bool:
+        """Whether what was written for a job became durable, though its leader was interrupted."""
+        entries = self.transcript.entries
+        last = job.written[-1] if job.written else None
+        return last is not None and last.index < len(entries) and entries[last.index].hash == last.hash
 
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
             offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position)
+            if max(abs(offer.low), abs(offer.high)) > sys.float_info.max / 2 / self.transcript.terms.rows:
+                raise Unaskable(f"{ask.query.label} has too wide a range: no float holds a sum of so many values")
+            if offer.part is not None and not getattr(self.rows, "has_parts", True):
+                raise Unaskable("rows kept in an engine have one use, all of them together: read them into memory")
             limited = self.max_width is not None and offer.null is None  # a test has no width
             widest = self.transcript.mechanism.widest(offer) if limited else 0.0
             if self.max_width is not None and widest > self.max_width:
@@ -239,14 +269,16 @@ class Desk:
             self.transcript.catch_up(news)
             self._durable = self.transcript.entries[-1]
 
-    @contextmanager
-    def released(self) -> Iterator[Transcript]:
-        """The transcript while nothing in it waits to become durable: all that may be shown."""
+    def order(self) -> threading.RLock:
+        """The lock to look under, by ``with``: one of C is let go whatever interrupt comes, our own might not be."""
+        return self._mine()
+
+    def released(self) -> Transcript:
+        """Under :meth:`order`: the transcript, in which nothing waits to become durable, so that all may be shown."""
         if self._server == threading.get_ident():
             raise Unaskable("a question's own code cannot look at the holdout that is running it")
-        with self._mine():
-            self.refresh()
-            yield self.transcript
+        self.refresh()
+        return self.transcript
 
     def summary(self) -> str:
         """Where the holdout stands, in a line; under the lock, so that nothing in it is still to become durable."""
@@ -263,18 +295,21 @@ class Desk:
         """The lock of this process: a fork may have copied it while a thread that is not here held it."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.RLock(), os.getpid()
-            self._jobs, self._line, self._server = deque(), Line(self._serve), None
+            self._jobs, self._line = deque(), Line(self._serve)
             if self.store.url is not None:
                 self.refresh()  # what was queued at the fork is the parent's to commit
         return self._lock
 
-    def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[Answer], list[Entry]]:
-        """Under the lock: find repeats, make offers, read rows, make the entries. Nothing is durable yet."""
+    def _hand_in(self, asks: Sequence[Ask], memo: Memo) -> tuple[list[int], list[Entry]]:
+        """Under the lock: find repeats, make offers, read rows, make the entries. Nothing is durable yet.
+
+        Returns the index of each ask's entry, and the entries that are new: fewer, where an interrupt ended a batch.
+        """
         self._check_owner()
         transcript, mechanism = self.transcript, self.transcript.mechanism
         places: dict[int, int] = {}
         fresh: dict[tuple[str, int | None], int] = {}
-        offers: list[tuple[Ask, Offer]] = []
+        offers: list[tuple[int, Ask, Offer]] = []
         for place, ask in enumerate(asks):
             name = (ask.query.fingerprint, ask.parent)
             told = None if ask.again else transcript.answered(*name)
@@ -285,51 +320,52 @@ class Desk:
             else:
                 ask = self.guessed(ask)
                 fresh[name] = places[place] = len(transcript.entries) + len(offers)
-                offers.append((ask, self.offer(ask, len(offers))))
+                offers.append((place, ask, self.offer(ask, len(offers))))
         if not offers:
-            return [self.answer(places[place], ask.query) for place, ask in enumerate(asks)], []
+            return list(places.values()), []
         key = self.writable()
         state, head, now = transcript.state, transcript.head, round(self._clock(), 3)
-        noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for ask, offer in offers]
-        if len(offers) > 1 and mechanism.reads != "draws":
-            questions = [(ask.query, offer) for ask, offer in offers]
-            memo.prefetch(questions, noises if mechanism.reads == "rounded" else None)
-        written: list[tuple[Entry, Record]] = []
-        for position, ((ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
-            if written:  # what was offered stays; but a secret threshold may have ended with the answer before
-                state = mechanism.after(state, written[-1][1].event)
-            ready = None if self.pool is None else self.pool.take(transcript.drew)
-            memo.offered(ready)
-            if ready is not None:  # other rows, other noise: or a ledger put back would show two samples' difference
-                noise = noise.within("drawn", *ready.draw)
-            reply = mechanism.answer(state, offer, ask.query, memo, noise)
-            record = Record(
-                ask.query.to_json(),
-                ask.query.label,
-                ask.query.fingerprint,
-                ask.query.family,
-                ask.guess,
-                offer,
-                reply.symbol,
-                reply.event,
-                mechanism.publish(offer, reply.symbol),
-                now,
-                ask.by,
-                ask.parent,
-                (position, len(offers)),
-                memo.draw,
+        noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
+        if len(offers) > 1 and mechanism.reads != "draws" and not memo.failures:
+            questions = [(ask.query, offer) for _, ask, offer in offers]
+            memo.attempt(
+                offers[0][0], partial(memo.prefetch, questions, noises if mechanism.reads == "rounded" else None)
             )
-            previous = written[-1][0].hash if written else head
-            index = len(transcript.entries) + position
-            entry = Entry.seal(transcript.first.holdout, index, previous, record.to_body(), key)
-            written.append((entry, record))
-        for entry, record in written:
-            transcript.extend(entry, record)
-        answers = [self.answer(places[place], ask.query) for place, ask in enumerate(asks)]
-        return answers, [entry for entry, _ in written]
+            if not memo.interrupted:
+                memo.failures.clear()  # each is read by itself, and those that fail are told
+        written: list[Written] = []
+        for position, ((place, ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
+            batch, index = (position, len(offers)), len(transcript.entries) + position
+            slip = Slip(transcript.first.holdout, index, head, ask, offer, batch, now, key)
+            found = None
+            if not (state.ended or place in memo.failures):
+                found = memo.attempt(place, partial(self._read, slip, state, memo, noise))
+            if found is None:
+                found = slip.write_failure(mechanism, state, memo.failures.get(place, False))
+            # What was offered stays; but a secret threshold may have ended with the answer before.
+            written.append(found)
+            entry, record, state = found
+            head = entry.hash
+            if record.symbol == STOPPED:
+                break  # nobody waits for the rest
+        for one in written:
+            transcript.extend(*one)
+        return list(places.values()), [entry for entry, _, _ in written]
+
+    def _read(self, slip: Slip, state: State, memo: Memo, noise: Stream) -> Written:
+        """Read the rows for one question, and make its entry: all that depends on rows is done here."""
+        mechanism, offer = self.transcript.mechanism, slip.offer
+        ready = None if self.pool is None else self.pool.take(self.transcript.drew)
+        memo.offered(ready)
+        if ready is not None:  # other rows, other noise: or a ledger put back would show two samples' difference
+            noise = noise.within("drawn", *ready.draw)
+        reply = mechanism.answer(state, offer, slip.ask.query, memo, noise)
+        if has_failed(reply.symbol):
+            return slip.write_failure(mechanism, state, memo.was_interrupted(slip.ask.query))
+        return slip.write(mechanism, state, reply, memo.draw)
 
     def _check_owner(self) -> None:
-        if self.store.url is None and self._owner != os.getpid():
+        if self.store.url is None and self._owner != self._pid:
             raise LedgerError(
                 "this process was forked from the one whose memory holds the ledger, so its asks would be lost.\n"
                 "  Use ledger='file.db', or send the holdout to workers by pickle (n_jobs=... does)."
@@ -346,7 +382,18 @@ class Desk:
             if state.planned is not None:  # an ask past the plan is refused, so nobody would use them
                 samples = min(samples, state.planned - state.asked - len(self.pool))
             if samples > 0:
-                self.pool.gather(samples, getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False), columns)
+                drawn, again = getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False)
+                memo = Memo(self.rows)
+                for name in columns or ():
+                    sample.schema.of(name)
+                if self._cannot_gather:
+                    raise Unaskable(_NO_DRAWS)
+                memo.attempt(0, partial(self.pool.gather, samples, drawn, again, columns))
+                if memo.interrupted:
+                    raise KeyboardInterrupt
+                if memo.failures:
+                    self._cannot_gather = True  # once, for it is a fact about rows that nobody pays for
+                    raise Failed(_NO_DRAWS)
             return len(self.pool)
 
     def writable(self) -> Key:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.answer import Answer
 from unworn.errors import Failed, Unaskable
-from unworn.holdout.desk import Ask, Desk
+from unworn.holdout.desk import Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
+from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
-from unworn.mechanisms.base import RAISED
+from unworn.mechanisms.base import STOPPED, has_failed
 from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
@@ -212,13 +213,14 @@ class Holdout(Looking):
         entry = answer.certificate.entry
         if entry.holdout != self.id:
             raise Unaskable("this answer comes from another holdout; sharpen it there")
-        with self._desk.released() as transcript:
+        with self._desk.order():
+            transcript = self._desk.released()
             if not 0 < entry.index < len(transcript.entries) or transcript.entries[entry.index].hash != entry.hash:
                 raise Unaskable(
                     f"answer {entry.index} is not in this holdout's ledger; sharpen one from .answers or ask"
                 )
             record = transcript.record(entry.index)
-        if record.symbol == RAISED:
+        if has_failed(record.symbol):
             raise Unaskable("there is nothing to sharpen: the question's own code failed on the rows")
         if record.offer.null is not None:
             raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
@@ -237,7 +239,8 @@ class Holdout(Looking):
         from unworn.holdout.meter import Quote
 
         ask = self._prepare(question, guess, guess_se)
-        with self._desk.released() as transcript:
+        with self._desk.order():
+            transcript = self._desk.released()
             told = transcript.answered(ask.query.fingerprint)
             if told is not None:
                 width = self._desk.answer(told).width
@@ -350,8 +353,10 @@ class Holdout(Looking):
 
     def _one(self, ask: Ask) -> Answer:
         (answer,) = self._desk.enter([ask])
-        if answer.certificate.record.symbol == RAISED:
-            raise Failed(Failed.MESSAGE, index=answer.index)
+        record = answer.certificate.record
+        if has_failed(record.symbol):
+            message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
+            raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
 
 

@@ -69,7 +69,8 @@ class Looking:
     @property
     def head(self) -> str:
         """The hash of the last entry: note it somewhere, and a cut-off ledger will be found out."""
-        with self._desk.released() as transcript:
+        with self._desk.order():
+            transcript = self._desk.released()
             return transcript.head
 
     @property
@@ -82,20 +83,23 @@ class Looking:
         """What has been asked and spent, and how wide the next answer would be."""
         from unworn.holdout.meter import Meter  # loaded by those who look
 
-        with self._desk.released() as transcript:
+        with self._desk.order():
+            transcript = self._desk.released()
             return Meter.of(transcript, self._desk.refused)
 
     @property
     def answers(self) -> Any:
         """Every answer so far, as a frame of the kind the rows came in."""
-        with self._desk.released() as transcript:
+        with self._desk.order():
+            transcript = self._desk.released()
             rows = [self._desk.answer(index).row() for index in range(1, len(transcript.records) + 1)]
         columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
         return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
         """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
-        with self._desk.released() as transcript:
+        with self._desk.order():
+            transcript = self._desk.released()
             entries, head = self._desk.store.read(self.id), transcript.head
         if card is None:
             verify(entries, public=self.terms.public, head=head)

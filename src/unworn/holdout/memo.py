@@ -3,16 +3,20 @@
 A batch is read in one pass, and an ask that another writer overtook is not read again: neither the rows nor,
 above all, the user's model run twice. What depends on noise is remembered only together with the very stream it was
 made with: an ask that was overtaken has another.
+
+From the moment rows are touched, whatever is raised, by whomever, is one and the same: the answer could not be made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.errors import MissingExtra, Unavailable
 from unworn.mechanisms import Offer
 from unworn.queries.query import Query
 from unworn.queries.rows import Floats, Raised, Rows, Words
@@ -22,20 +26,57 @@ if TYPE_CHECKING:
     from unworn.sample.stored_pool import StoredDraw
 
 Part = tuple[int, int] | None
+T = TypeVar("T")
 
 
 class Memo:
     """The :class:`~unworn.queries.rows.Rows` a mechanism is handed."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self.interrupted = False
+        self._rows, self._thread = rows, threading.get_ident()
+        self.touched = False
+        self.interrupt: BaseException | None = None
+        self.failures: dict[int, bool] = {}  # by the question's place: whether it was interrupted
+        self._interrupted: tuple[str, ...] = ()
         self.ready: Gathered | StoredDraw | None = None
         self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
         self._whole: dict[str, float] = {}
         self._counts: dict[str, int] = {}
         self._rounded: dict[tuple[str, int], tuple[int, Words]] = {}  # the stream is kept, so that its id stays its own
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether an interrupt ended the reading of rows, by the asker's code or by ours."""
+        return self.interrupt is not None
+
+    def attempt(self, place: int, run: Callable[[], T]) -> T | None:
+        """What ``run`` makes of the rows for the question at this place; None if it fails, whatever it raises.
+
+        What it raised, its text and its traceback are facts about rows, and are gone. An interrupt is noted, unless
+        another thread's question was being read: its owner reads it again. What keeps the rows from being read at all
+        is decided by the world outside, and goes to the asker as it is.
+        """
+        outside: Unavailable | MissingExtra | None = None
+        self.touched = True
+        try:
+            return run()
+        except (Unavailable, MissingExtra) as error:
+            outside = error
+        except Exception:
+            self.failures[place] = False
+        except BaseException as error:
+            if self._thread != threading.get_ident():
+                raise
+            self.failures[place] = True
+            self.interrupt = error.with_traceback(None)
+        if outside is not None:
+            raise outside.with_traceback(None) from None
+        return None
+
+    def was_interrupted(self, query: Query) -> bool:
+        """Whether the question's own code ended by an interrupt."""
+        return query.fingerprint in self._interrupted
 
     @property
     def size(self) -> int:
@@ -47,7 +88,11 @@ class Memo:
             try:
                 values = self._rows.statistics(unknown, part)
             except Raised as failure:
-                self.interrupted |= failure.interrupted
+                if len(unknown) > 1:
+                    raise  # which of them it was is not known: each is read by itself, when it is its turn
+                if failure.interrupted:
+                    self.interrupt = KeyboardInterrupt()
+                    self._interrupted += (unknown[0].fingerprint,)
                 values = [Raised] * len(unknown)
             for query, value in zip(unknown, values, strict=True):
                 self._known[query.fingerprint, part] = value

@@ -74,7 +74,9 @@ class GroupCommit(ABC):
         self._line.wait(ticket)
         if not ticket.settled:
             raise LedgerError(
-                "these entries were handed in before this process was forked: the parent process commits them"
+                "these entries were handed in before this process was forked, and the parent process commits them; or "
+                "their commit was interrupted, and whether they were written is not known.\n"
+                "  Read the ledger before trying again."
             )
 
     def _lead(self) -> None:
@@ -86,7 +88,10 @@ class GroupCommit(ABC):
         batch: list[Ticket] = []
         try:
             while self._queue:
-                batch.append(self._queue.popleft())
+                batch.append(self._queue[0])  # first, so that an interrupt cannot leave it in nobody's hands
+                self._queue.popleft()
+                if batch[-1].settled:  # refused after such an interrupt
+                    batch.pop()
             if batch:
                 self._commit(batch)
         finally:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from unworn.bounds import code_length
-from unworn.bounds.numerics import LN2
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
-from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, priced, published, whole
+from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.coded import Coded, lone_failed, lone_nats, priced, published, whole
 from unworn.mechanisms.noisy import number
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.value import exact_value, spread_of
@@ -97,12 +96,12 @@ class AboveThreshold(Coded):
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        if symbol == RAISED:
-            return FAILED
-        return Described(True, LN2 * offer.runs_code) if whole(symbol, TOP) == TOP else Described(False, 0.0)
+        if has_failed(symbol):
+            return lone_failed(offer, symbol)
+        return Described(True, lone_nats(offer)) if whole(symbol, TOP) == TOP else Described(False, 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        return 0.0, LN2 * offer.runs_code
+        return 0.0, lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         edge = min(max(self.threshold, offer.low), offer.high)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from unworn.errors import Exhausted, Unaskable
-from unworn.events import Event
+from unworn.events import Ended, Event, Stopped
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
@@ -27,7 +27,15 @@ Symbol = int | float | str | list[Any]
 """What is released about the rows: nothing else about them ever leaves."""
 
 RAISED = "raised"
-"""The symbol for user code that failed on the rows, or came back with another value when asked again."""
+"""The symbol for an answer that could not be made: the asker's code or ours failed on the rows, or came back with
+another value when asked again."""
+STOPPED = "stopped"
+"""The symbol for an ask that was interrupted while rows were read: a word of its own, because the asker can tell."""
+
+
+def has_failed(symbol: Symbol) -> bool:
+    """Whether a symbol says that there is no answer."""
+    return symbol in (RAISED, STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,11 @@ class Published:
     source: str
 
 
+def whole_range(offer: Offer) -> Published:
+    """What holds where nothing is known."""
+    return Published((offer.low + offer.high) / 2, offer.low, offer.high, "surprise")
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """What the transcript so far has cost: counts and nats, folded from the ledger's events."""
@@ -131,14 +144,23 @@ class State:
     nats: float = 0.0
     round: int = 0
     best: int | None = None
+    ended: bool = False
+    """Whether a failure was told that cannot be paid for, so that nothing may follow it."""
 
     def further(self, surprises: int = 0, nats: float = 0.0) -> State:
         """After one more answer, which cost so much."""
         asked, surprises, nats = self.asked + 1, self.surprises + surprises, self.nats + nats
-        return State(self.rows, self.log_beta, self.planned, asked, surprises, nats, self.round, self.best)
+        return State(self.rows, self.log_beta, self.planned, asked, surprises, nats, self.round, self.best, self.ended)
 
     def index(self, position: int) -> int:
         """The depth of the next ask (of the ask at ``position`` of the next batch), or a refusal."""
+        if self.ended:
+            raise Exhausted(
+                f"answer {self.asked} could not be made, and that it failed is a fact about the rows that this "
+                "mechanism cannot pay for: the holdout is closed.\n"
+                "  The answers given before hold all the same, and asking them again is free. Seal fresh rows.",
+                asked=self.asked,
+            )
         index = self.asked + 1 + position
         if self.planned is not None and index > self.planned:
             raise Exhausted(
@@ -165,6 +187,9 @@ class Mechanism(ABC):
     """What an answer takes from the rows: all their values, all of them rounded at random, or a few fresh rows."""
     tests: ClassVar[bool] = False
     """Whether hypotheses can be tested: see :meth:`offer_test`."""
+    prices_failure: ClassVar[bool] = False
+    """Whether ``event`` has prices for :data:`RAISED` and :data:`STOPPED`. Where it has none a failure closes the
+    holdout: what was published before cannot miss because of what is told later, and nothing follows."""
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         """The state before the first ask."""
@@ -228,13 +253,38 @@ class Mechanism(ABC):
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         """What releasing a symbol is entered as. Pure, so that a replay finds an event that was entered too cheaply."""
 
+    def charge(self, offer: Offer, symbol: Symbol) -> Event:
+        """The same for every symbol there is, also where making an answer failed or was interrupted."""
+        if not self.prices_failure:
+            if symbol == RAISED:
+                return Ended()
+            if symbol == STOPPED and not offer.runs_code:
+                return Stopped()
+        return self.event(offer, symbol)
+
+    def follow(self, state: State, event: Event) -> State:
+        """:meth:`after`, for every event there is."""
+        if state.ended and not isinstance(event, Ended):
+            raise TypeError("nothing follows a failure that closed the holdout")
+        if isinstance(event, Ended):
+            return replace(state.further(), ended=True)
+        return state.further() if isinstance(event, Stopped) else self.after(state, event)
+
+    def failure(self, offer: Offer, interrupted: bool) -> Symbol:
+        """The symbol for an answer that could not be made.
+
+        An interrupt is the asker's own doing, and needs no price, unless the question brings code that may have raised
+        it for some rows.
+        """
+        return STOPPED if interrupted and (self.prices_failure or not offer.runs_code) else RAISED
+
     def publish(self, offer: Offer, symbol: Symbol) -> Published:
         """The interval that holds for every row set that could have produced this symbol.
 
-        When the question's own code failed, nothing is known: the whole range holds.
+        Where making an answer failed, nothing is known: the whole range holds.
         """
-        if symbol == RAISED:
-            return Published((offer.low + offer.high) / 2, offer.low, offer.high, "surprise")
+        if has_failed(symbol):
+            return whole_range(offer)
         if offer.null is not None:
             if not self.tests or symbol not in (0, 1):
                 raise ValueError(f"{type(self).__name__} gives a test no outcome {symbol!r:.40}")

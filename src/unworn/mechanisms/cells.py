@@ -10,6 +10,27 @@ import math
 
 from unworn.mechanisms.base import Offer
 
+FINEST = 1e-9
+"""The least share of a range that a cell or step may have: means are not known better (``limits.ROUNDING``)."""
+
+
+def check_step(name: str, share: float) -> None:
+    """Refuse a cell or step, as a share of the range, whose edges floats could not tell apart.
+
+    >>> check_step("cell", 1e-310)
+    Traceback (most recent call last):
+    ...
+    ValueError: cell must be a share of the range from 1e-09 to 1, not 1e-310
+    """
+    if isinstance(share, bool) or not FINEST <= share <= 1:
+        raise ValueError(f"{name} must be a share of the range from {FINEST:g} to 1, not {share!r:.40}")
+
+
+def check_cells(name: str, count: int) -> None:
+    """The same for a number of equal cells."""
+    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 1 / FINEST:
+        raise ValueError(f"{name} must be a whole number from 2 to {round(1 / FINEST):,}, not {count!r:.40}")
+
 
 def locate(offer: Offer, value: float) -> int:
     """The symbol for a value: 0 on agreement with the guess, else how many cells beyond the slack it lies.

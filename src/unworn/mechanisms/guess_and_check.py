@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from unworn.bounds import code_length, offset_nats
+from unworn.errors import Unaskable
 from unworn.events import Described, Event
-from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.cells import edges, is_inside, locate
+from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.cells import check_cells, check_step, edges, is_inside, locate
+from unworn.mechanisms.coded import failure_nats, lone_failed, lone_nats
 from unworn.mechanisms.limits import interval
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Raised, Rows
 
 _LN2 = math.log(2)
+_UPWARD = 1.0 + 1e-12
+"""The length of a word that is made of what others leave is rounded up."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class GuessAndCheck(Mechanism):
 
     theorem: ClassVar[str] = "code length (Theorem C)"
     tests: ClassVar[bool] = True
+    prices_failure: ClassVar[bool] = True
 
     z: float = 4.0
     cell: float | None = None
@@ -60,10 +65,9 @@ class GuessAndCheck(Mechanism):
     def __post_init__(self) -> None:
         if not (math.isfinite(self.z) and self.z > 0):
             raise ValueError(f"z must be a finite number above 0, not {self.z}")
-        if self.cell is not None and not 0 < self.cell <= 1:
-            raise ValueError(f"cell must be a share of the range in (0, 1], not {self.cell}")
-        if self.pieces < 2:
-            raise ValueError(f"pieces must be at least 2, not {self.pieces}")
+        if self.cell is not None:
+            check_step("cell", self.cell)
+        check_cells("pieces", self.pieces)
 
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
@@ -83,14 +87,16 @@ class GuessAndCheck(Mechanism):
             guess = Guess(0.0)
         if guess is None:
             return Offer(index, state.rows, *kind, level, cells=math.ceil(1 / self._share(state.rows)))
-        span = facts.span
+        span, slack = facts.span, self._slack(facts, guess, state.rows)
+        if not math.isfinite(slack):
+            raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
         return Offer(
             index,
             state.rows,
             *kind,
             level,
             guess=guess.value,
-            slack=self._slack(facts, guess, state.rows),
+            slack=slack,
             cell=self._share(state.rows) * span,
             discordance=1.0 if guess.discordance is None else min(guess.discordance / span, 1.0),
         )
@@ -105,7 +111,7 @@ class GuessAndCheck(Mechanism):
 
     def sharpen(self, state: State, told: Offer, symbol: Symbol) -> Offer:
         """The offer to ask the same question again inside the cell that was published."""
-        if symbol == RAISED:
+        if has_failed(symbol):
             raise ValueError("there is nothing to sharpen: the question's code failed on the rows")
         if told.null is not None:
             raise ValueError("there is nothing to sharpen: a test tells of no cell")
@@ -142,13 +148,14 @@ class GuessAndCheck(Mechanism):
 
         Kraft's inequality holds at every node: the words of all the symbols that are not surprises, and those of
         all that are, each sum to at most one. Questions that run code keep half of the surprises' words for "it
-        raised"; paired ones keep half for "only the discordance was off". A test has one surprise: "rejected".
+        raised", others the words of offsets beyond the range; paired ones keep half for "only the discordance was off".
+        A test has one surprise: "rejected".
         """
-        if symbol == RAISED:
-            return True, _LN2
-        nats = _LN2 if offer.runs_code else 0.0
+        if has_failed(symbol):
+            return True, _failure_nats(offer, symbol)
         if offer.null is not None:
-            return (False, 0.0) if symbol == 0 else (True, nats)
+            return (False, 0.0) if symbol == 0 else (True, lone_nats(offer))
+        nats = _LN2 if offer.runs_code else 0.0
         if offer.guess is None:
             return False, math.log(offer.cells)
         if symbol == 0:
@@ -215,7 +222,7 @@ class GuessAndCheck(Mechanism):
         value = int(rows.counts([query])[0]) / offer.rows if exact else float(rows.means([query])[0])
         if offer.inside is not None and not is_inside(offer, value):
             return RAISED
-        return locate(offer, value)
+        return _with_a_word(offer, locate(offer, value))
 
     def _paired_symbol(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
         difference, spread = (float(x) for x in rows.differences([query])[0])
@@ -224,7 +231,7 @@ class GuessAndCheck(Mechanism):
             # Sharpening: the cell and the discordance told before must still hold, or it is another question.
             holds = is_inside(offer, difference) and spread <= offer.discordance + 1e-9
             return locate(offer, difference) if holds else RAISED
-        offset = locate(offer, difference)
+        offset = _with_a_word(offer, locate(offer, difference))
         if offset == 0 and spread <= offer.discordance:
             return 0
         octave = _octaves(offer.rows) if spread == 0 else math.floor(-math.log2(spread))
@@ -258,6 +265,34 @@ def _unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
         octave, offset = symbol
         return 2.0**-octave, offset
     return offer.discordance, int(symbol)
+
+
+def _farthest(offer: Offer, side: int) -> int:
+    """How many cells a value of the range can lie above the guess (below, for -1), with one to spare for rounding."""
+    guess = offer.guess or 0.0
+    beyond = offer.high - guess if side > 0 else guess - offer.low
+    return 1 + max(0, math.ceil((beyond - offer.slack) / offer.cell))
+
+
+def _with_a_word(offer: Offer, offset: int) -> int:
+    """An offset, unless no word is kept for it: the range cannot reach so far."""
+    if offset and offer.guess is not None and abs(offset) > _farthest(offer, offset):
+        raise Raised
+    return offset
+
+
+def _failure_nats(offer: Offer, symbol: Symbol) -> float:
+    """The length of a word for what fails: made of the words that do not come up.
+
+    The words of the offsets o beyond the last one, k, of one side are 1/(2·o(o + 1)) each, 1/(2(k + 1)) together. On
+    the grid nothing else is a surprise.
+    """
+    if offer.null is not None:
+        return lone_failed(offer, symbol).nats
+    if offer.guess is None:
+        return _LN2
+    free = 0.5 / (_farthest(offer, -1) + 1) + 0.5 / (_farthest(offer, 1) + 1)
+    return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind == "paired" else free) * _UPWARD)
 
 
 def _octaves(rows: int) -> int:

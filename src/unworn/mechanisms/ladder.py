@@ -9,15 +9,16 @@ from typing import Literal, Self
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Climbed, Described, Event
-from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, priced, published, whole
+from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.cells import check_step
+from unworn.mechanisms.coded import Coded, failed, lone_failed, lone_nats, priced, published, whole
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.rungs import Rungs
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import Facts, Query, has_length
 from unworn.queries.rows import Rows
 
 
@@ -70,11 +71,10 @@ class Ladder(Coded):
     range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        if isinstance(self.step, bool) or not 0 < self.step <= 1:
-            raise ValueError(f"step must be a share of the range in (0, 1], not {self.step!r}")
+        check_step("step", self.step)
         if self.feedback not in ("score", "bit"):
             raise ValueError(f"feedback is 'score' or 'bit', not {self.feedback!r}")
-        if len(self.range) != 2 or not (math.isfinite(self.range[1] - self.range[0]) and self.range[0] < self.range[1]):
+        if len(self.range) != 2 or not has_length(*self.range):
             raise ValueError(f"range is the metric's lowest and highest value, both finite, not {self.range!r}")
         object.__setattr__(self, "range", (float(self.range[0]), float(self.range[1])))  # a ledger has it as a list
         if self.baseline is not None and not self.range[0] <= self.baseline <= self.range[1]:
@@ -124,8 +124,8 @@ class Ladder(Coded):
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        if symbol == RAISED:
-            return FAILED
+        if has_failed(symbol):
+            return self._failed(offer, symbol)
         steps = whole(symbol, self._most(offer))
         return Climbed(steps, self._nats(offer, steps))
 
@@ -137,7 +137,19 @@ class Ladder(Coded):
             return math.log(offer.cells)
         if steps == 0:
             return 0.0
-        return LN2 * offer.runs_code + (math.log(steps * (steps + 1)) if self.feedback == "score" else 0.0)
+        if self.feedback == "bit":
+            return lone_nats(offer)
+        return LN2 * offer.runs_code + math.log(steps * (steps + 1))
+
+    def _failed(self, offer: Offer, symbol: Symbol) -> Described:
+        """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
+        if offer.best is None:  # the first score is no surprise, so that all the words of surprises are free
+            return failed(offer, symbol, 0.0)
+        return (
+            lone_failed(offer, symbol)
+            if self.feedback == "bit"
+            else failed(offer, symbol, math.log(self._most(offer) + 1))
+        )
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         told = 0.0 if offer.best is not None else math.log(offer.cells)

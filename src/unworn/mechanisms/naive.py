@@ -33,6 +33,7 @@ class Naive(Mechanism):
     theorem: ClassVar[str] = "none"
     currency: ClassVar[str] = "none"
     promises: ClassVar[bool] = False
+    prices_failure: ClassVar[bool] = True  # it pays for nothing
 
     def after(self, state: State, event: Event) -> State:
         return state.further()

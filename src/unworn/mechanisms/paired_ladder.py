@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from unworn.bounds.numerics import LN2
 from unworn.events import Climbed, Described, Event
-from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.coded import FAILED, Coded, priced, whole
+from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.coded import Coded, lone_failed, lone_nats, priced, whole
 from unworn.mechanisms.judging import rejects
 from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.value import exact_value, spread_of
@@ -97,13 +96,13 @@ class PairedLadder(Coded):
         return ahead > math.sqrt(max(spread - ahead * ahead, 0.0) / offer.rows)
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        if symbol == RAISED:
-            return FAILED
+        if has_failed(symbol):
+            return lone_failed(offer, symbol)
         steps = whole(symbol, 1)
-        return Climbed(steps, LN2 * offer.runs_code * steps)
+        return Climbed(steps, lone_nats(offer) if steps else 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        return 0.0, LN2 * offer.runs_code
+        return 0.0, lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         better = whole(symbol, 1) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -22,7 +21,7 @@ from unworn.mechanisms.threshold import (
     released,
 )
 from unworn.noise import Stream
-from unworn.queries.query import Facts
+from unworn.queries.query import Facts, has_length
 
 if TYPE_CHECKING:
     from unworn.bounds.sparse import Run
@@ -82,7 +81,7 @@ class PrivateLadder(Threshold):
         check_limit("tops", self.tops)
         check_yes_no("higher", self.higher)
         ends = self.range if isinstance(self.range, tuple | list) else ()
-        if len(ends) != 2 or not (math.isfinite(ends[1] - ends[0]) and ends[0] < ends[1]):
+        if len(ends) != 2 or not has_length(*ends):
             raise ValueError(f"range is the metric's lowest and highest value, both finite, not {self.range!r}")
         low, high = float(self.range[0]), float(self.range[1])
         object.__setattr__(self, "range", (low, high))  # a ledger has it as a list

@@ -8,8 +8,9 @@ from typing import ClassVar, Self
 
 from unworn.bounds import best_rounding, log_transcripts, position_nats
 from unworn.events import Described, Event
-from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.cells import edges, locate
+from unworn.mechanisms.base import RAISED, STOPPED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.cells import check_cells, edges, locate
+from unworn.mechanisms.coded import REST_NATS, SPARE_NATS, failure_nats
 from unworn.mechanisms.judging import judged, nominal_level
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.value import exact_value, spread_of
@@ -40,12 +41,12 @@ class Rounding(Mechanism):
 
     theorem: ClassVar[str] = "code length (Theorem C), uniform code"
     tests: ClassVar[bool] = True
+    prices_failure: ClassVar[bool] = True
 
     cells: int = 45
 
     def __post_init__(self) -> None:
-        if self.cells < 2:
-            raise ValueError(f"cells must be at least 2, not {self.cells}")
+        check_cells("cells", self.cells)
 
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
@@ -71,8 +72,10 @@ class Rounding(Mechanism):
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        # One more word than cells when user code may fail.
-        return Described(False, math.log(offer.cells + offer.runs_code))
+        # One more word than cells when user code may fail; what else may fail has a long one.
+        if symbol == STOPPED or (symbol == RAISED and not offer.runs_code):
+            return Described(False, failure_nats(offer, symbol, SPARE_NATS))
+        return Described(False, math.log(offer.cells + offer.runs_code) + REST_NATS)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         cell = edges(offer, int(spread_of(offer, symbol)[0]))

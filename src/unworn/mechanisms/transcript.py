@@ -166,15 +166,15 @@ class Transcript:
     def head(self) -> str:
         return self.entries[-1].hash
 
-    def extend(self, entry: Entry, record: Record | None = None) -> None:
-        """Fold one more entry in. ``record`` spares reading back what was just written."""
+    def extend(self, entry: Entry, record: Record | None = None, state: State | None = None) -> None:
+        """Fold one more entry in. ``record``, and ``state`` after it, spare reading back what was just written."""
         if entry.body.get("type") == "released":
             self._made(entry)
             return
         record = record or Record.from_body(entry.body)
         if record.draw is not None and record.draw in self._draws:
             raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
-        state = self.mechanism.after(self.state, record.event)
+        state = state or self.mechanism.follow(self.state, record.event)
         self.torn = True
         self._states.append(state)
         self.entries.append(entry)
@@ -284,7 +284,7 @@ class Transcript:
             self._check_facts(index, record)
             self._check_guess(index, record, told)
             offer = self._offer(before, record.facts, record.guess, record.parent, position)
-            event, published = self.mechanism.event(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
+            event, published = self.mechanism.charge(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
             if not record.matches(offer, event, published):
                 raise Tampered(
                     f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index

@@ -18,6 +18,9 @@ from unworn.queries.schema import Schema
 
 Kind = Literal["binary", "unit", "paired", "statistic"]
 
+_SHORTEST, _LONGEST = 1e-280, 1e307
+"""Of a range: a trillionth of the one, and several times the other, is still a normal float."""
+
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -55,12 +58,30 @@ class Facts:
         return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
 
     def check(self) -> None:
-        """Refuse a range so far from 0, for its length, that sums of floats could not tell its values apart."""
+        """Refuse a range that floats have no room for.
+
+        So short or so long that shares of its length, or sums of its values, would not be numbers any more; or so far
+        from 0, for its length, that sums of floats could not tell its values apart.
+        """
+        if not has_length(self.low, self.high):
+            raise Unaskable(
+                f"the range ({self.low:g}, {self.high:g}) is too short or too long to calculate with: its length must "
+                f"lie between {_SHORTEST:g} and {_LONGEST:g}. Measure in other units"
+            )
         if max(abs(self.low), abs(self.high)) > 1e5 * (self.high - self.low):
             raise Unaskable(
                 f"the range ({self.low:g}, {self.high:g}) is too short for its distance from 0: subtract a constant, "
                 f"as in mean(expression - {self.low:g}, range=(0, {self.high - self.low:g}))"
             )
+
+
+def has_length(low: float, high: float) -> bool:
+    """Whether the length of a range is a number whose shares, and sums of whose values, are ordinary numbers too.
+
+    >>> has_length(0.0, 1.0), has_length(0.0, 5e-324), has_length(-1e308, 1e308), has_length(1.0, 1.0)
+    (True, False, False, False)
+    """
+    return bool(_SHORTEST <= high - low <= _LONGEST)
 
 
 class Query(ABC):

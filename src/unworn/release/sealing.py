@@ -8,7 +8,7 @@ two different releases of the same rows would reveal twice as much.
 
 from __future__ import annotations
 
-from unworn.errors import Conflict, Mismatch, ReadOnly
+from unworn.errors import Conflict, Failed, Mismatch, ReadOnly, Unavailable
 from unworn.holdout.opening import Wanted, knows, open_rows
 from unworn.ledger import Entry, Key, Store
 from unworn.mechanisms.released import Released
@@ -17,7 +17,7 @@ from unworn.noise import Stream
 from unworn.release.auto import method_from_json
 from unworn.release.certificate import ReleaseCertificate, follows
 from unworn.release.intervals import Intervals
-from unworn.release.method import Method, Progress
+from unworn.release.method import Method, Outcome, Progress
 from unworn.release.packing import digest, packed, path
 from unworn.release.problem import Problem
 from unworn.release.release import Release
@@ -61,7 +61,7 @@ def sealed(
     if tables is None or opened.rows is not sample:
         tables = Coded(opened.rows, problem.domain)
     noise = Stream(key.derive("unworn/noise"), "release", first.hash)
-    outcome = method.run(problem, tables, noise, progress)
+    outcome = _run(method, problem, tables, noise, progress)
     _enter(store, first, key, path(outcome))
     intervals = Intervals(problem, method.profile(problem), outcome)
     said = {
@@ -73,6 +73,40 @@ def sealed(
         "digest": digest(*packed(outcome)),
     }
     return Release(problem, method, outcome, ReleaseCertificate.sign(first, said, key), sample.backend)
+
+
+def _run(method: Method, problem: Problem, tables: Coded, noise: Stream, progress: Progress | None) -> Outcome:
+    """The release itself. Whatever fails in it is one and the same :class:`~unworn.errors.Failed`.
+
+    What it was, its text and its traceback would be facts about rows that no noise hides. The callback that hears of
+    progress is the owner's, and is told public numbers: what it raises is its own.
+    """
+    heard: Exception | None = None
+
+    def listen(done: int, steps: int) -> None:
+        nonlocal heard
+        try:
+            if progress is not None:
+                progress(done, steps)
+        except Exception as error:
+            heard = error
+            raise
+
+    try:
+        return method.run(problem, tables, noise, None if progress is None else listen)
+    except Unavailable:
+        raise
+    except Exception:
+        interrupt = False
+    except KeyboardInterrupt:
+        interrupt = True
+    if heard is not None:
+        raise heard
+    if interrupt:  # anew, without the frames it came through, which hold rows
+        again = KeyboardInterrupt()
+        again.add_note("The rows stay sealed for this release: making it again, on the same terms, makes the same one.")
+        raise again
+    raise Failed(Failed.RELEASE)
 
 
 def _enter(store: Store, first: Entry, key: Key, taken: str) -> None:

@@ -48,6 +48,7 @@ class Stored:
     groups = None
     origin = None
     unit_of_row = None
+    has_parts = False
 
     def __init__(self, engine: Engine, schema: Schema, title: str = "holdout") -> None:
         self.engine, self.schema, self.title = engine, schema, title
