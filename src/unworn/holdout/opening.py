@@ -15,7 +15,7 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 from unworn.certificate import replaying
-from unworn.errors import Conflict, Mismatch
+from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
@@ -24,6 +24,9 @@ from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.sample import Sample
 from unworn.sample.stored_digests import digests, known_as
+
+_TRIES = 100
+"""How often others may seal rows of theirs at the very moment when we seal ours."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Opened(NamedTuple):
 
 def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
     """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
-    while True:
+    for _ in range(_TRIES):
         holdouts = store.holdouts()
         family = _find(sample, holdouts, store, wanted)
         chain = None if family is None else family.chain(wanted.use)
@@ -66,6 +69,11 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
         # Another process may have sealed the same rows meanwhile: then this is refused, and they are found.
         with suppress(Conflict):
             _seal(sample, holdouts, store, wanted, family)
+    else:
+        raise LedgerError(
+            f"these rows could not be sealed: {_TRIES} times another holdout was there first, and is not found now.\n"
+            "  Check the ledger: unworn verify --ledger FILE."
+        )
     entries = store.read(chain.entry.holdout)
     verify(entries, public=None if chain.key is None else chain.key.public, signatures="last")
     with replaying():

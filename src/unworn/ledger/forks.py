@@ -19,6 +19,10 @@ from unworn.ledger.filelocks import Identity
 class Forkable(Protocol):
     """What a store does at a fork."""
 
+    @property
+    def file(self) -> Identity | None:
+        """The file that it has open."""
+
     def prepare_fork(self) -> None:
         """Wait for the commit that is under way, let go of all files, and keep others out."""
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from unworn.errors import LedgerError
 from unworn.ledger import forks
 from unworn.ledger.entry import Entry
+from unworn.ledger.filelocks import Identity
 from unworn.ledger.line import Line
 from unworn.ledger.store import Ticket, check_run
 
@@ -38,6 +39,11 @@ class GroupCommit(ABC):
     @abstractmethod
     def _commit(self, batch: list[Ticket]) -> None:
         """Settle every ticket: all that fit in one durable transaction. Called under the lock."""
+
+    @property
+    @abstractmethod
+    def file(self) -> Identity | None:
+        """The file that the store has open."""
 
     @abstractmethod
     def _let_go(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.ledger import forks
 from unworn.ledger.entry import GENESIS, Entry
-from unworn.ledger.filelocks import Identity, identity
+from unworn.ledger.filelocks import Identity
 from unworn.ledger.group import GroupCommit
 from unworn.ledger.heads import NotedHeads
 from unworn.ledger.keyfiles import KeyFiles
@@ -220,17 +220,6 @@ class SQLiteStore(GroupCommit):
 
     def _disown(self) -> None:
         self._file.abandon()
-
-
-def live_ledger(path: str | os.PathLike[str]) -> SQLiteStore | None:
-    """The store of this process that has this file open.
-
-    Such a file must not be read by other means: closing it would drop the locks by which SQLite keeps others out.
-    """
-    file = identity(path)
-    if file == (0, 0):
-        return None
-    return next((store for store in forks.stores() if isinstance(store, SQLiteStore) and store.file == file), None)
 
 
 def _close_all() -> None:
