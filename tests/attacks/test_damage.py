@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from unworn import Holdout, col, share
-from unworn.errors import LedgerError, Tampered, UnwornError
+from unworn.errors import LedgerError, Mismatch, Tampered, UnwornError
 from unworn.ledger import GENESIS, Entry, Key, verify
+from unworn.ledger.backup import export, restore
 from unworn.ledger.sqlite import SQLiteStore
 
 DATA = {"a": np.random.default_rng(0).normal(size=500)}
@@ -253,3 +254,33 @@ def test_a_file_that_is_cut_anywhere(wholes: dict[str, Path], tmp_path: Path) ->
         with contextlib.suppress(LedgerError):
             assert read_whole(copy / "x.db") == known  # the last bytes of a page may mean nothing
             assert length == size - 1
+
+
+def test_a_renamed_ledger_says_where_its_keys_are(asked: Path) -> None:
+    renamed = asked.rename(asked.with_name("y.db"))
+    with pytest.raises(Mismatch, match=r"(?s)key of holdout 'holdout' is missing.*rename that folder to y\.db\.keys"):
+        Holdout(DATA, ledger=renamed)
+    asked.with_name("x.db.keys").rename(asked.with_name("y.db.keys"))
+    assert reopen(renamed) == ASKS
+
+
+def test_another_ledger_under_the_same_name(asked: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "x.db"
+    other.parent.mkdir()
+    Holdout(DATA, ledger=other).close()
+    shutil.copy(other, asked)
+    with pytest.raises(Tampered, match="is not in it at all"):
+        Holdout(DATA, ledger=asked)
+
+
+def test_lost_entries_come_back_from_a_backup(asked: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(asked)
+    export(store, tmp_path / "all.jsonl")
+    store.close()
+    asked.unlink()
+    with pytest.raises(Tampered, match="--restore FILE"):
+        SQLiteStore(asked)
+    store = SQLiteStore(asked, restoring=True)
+    assert restore(tmp_path / "all.jsonl", store) == ASKS + 1
+    store.close()
+    assert reopen(asked) == ASKS

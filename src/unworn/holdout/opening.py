@@ -86,7 +86,7 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
 def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
     """The holdouts that have these rows, if any; a refusal where the wanted one can neither be found nor sealed."""
     found: Family | None = None
-    keyless: list[Terms] = []
+    keyless: list[tuple[Terms, str]] = []
     known = families(holdouts, store)
     shared = any(family.chains[0].terms.uses is not None for family in known)
     for family in known:
@@ -99,11 +99,11 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
             if not shared:
                 break
         elif found is None:  # without a key no rows are recognised, and they must not be sealed again
-            for terms in (sealed.terms for sealed in family.chains):
+            for terms, holdout in ((sealed.terms, sealed.entry.holdout) for sealed in family.chains):
                 if wanted.name == terms.name and sample.size == terms.whole:
                     _check_terms(terms, sample, wanted)
                     return family
-                keyless.append(terms)
+                keyless.append((terms, holdout))
     if found is not None:
         _check_family(found, sample, wanted)
         keyless = []
@@ -112,12 +112,13 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
             f"the name {wanted.name!r} belongs to other rows in this ledger, or to another use of these.\n"
             "  Choose another name=, or open the rows it was sealed with."
         )
-    for terms in keyless:
+    explain = getattr(store, "explain_missing_key", lambda _: "")
+    for terms, holdout in keyless:
         if terms.whole == sample.size:
             raise Mismatch(
                 f"the key of holdout {terms.name!r} is missing, and these {terms.whole} rows may be its rows.\n"
-                f"  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, or use another ledger "
-                "if these are other rows.",
+                f"{explain(holdout)}  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, "
+                "or use another ledger if these are other rows.",
                 holdout=terms.name,
             )
     return found

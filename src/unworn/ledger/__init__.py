@@ -31,9 +31,7 @@ _SUPPORTED = "a path such as 'churn.db', 'sqlite:///churn.db', 'sqlite:////abs/c
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 
 
-def open_store(
-    where: str | os.PathLike[str] | Store | None, *, write: bool = True, restoring: bool = False
-) -> Store:
+def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = True, restoring: bool = False) -> Store:
     """The store at a path or URL; ``None`` is memory, and a store is itself.
 
     With ``write=False`` a ledger can be looked at where nothing can be written; with ``restoring=True`` one opens that

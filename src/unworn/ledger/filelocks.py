@@ -42,16 +42,22 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.available = fcntl is not None
+        self._name = str(path)
+        self._file: Identity = (0, 0)
         self._descriptor: int | None = None
 
-    def acquire(self, *, alone: bool, patience: float = 0.0) -> bool:
-        """Whether the lock is ours, after at most ``patience`` seconds. A lock that is ours already may be changed."""
-        deadline, pause = time.monotonic() + patience, 0.0001
+    def acquire(self, *, alone: bool, patience: float = 0.0, by_name: bool = True) -> bool:
+        """Whether the lock is ours, after at most ``patience`` seconds. A lock that is ours already may be changed.
+
+        Without ``by_name`` the file that is open already is locked, whether or not it still has its name.
+        """
+        deadline, pause = None, 0.0001
         while self.available:
             descriptor = self._open()
             try:
                 fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
             except BlockingIOError:
+                deadline = time.monotonic() + patience if deadline is None else deadline
                 if time.monotonic() >= deadline:
                     return False
                 time.sleep(pause)
@@ -61,8 +67,7 @@ class FileLock:
                 if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
                     raise LedgerError(f"{self.path} cannot be locked: {error.strerror}") from error
                 self.available = False  # a file system without such locks
-            status = os.fstat(descriptor)
-            if (status.st_dev, status.st_ino) == identity(self.path):
+            if not by_name or identity(self._name) == self._file:
                 return True
             self.close()  # whoever held it alone has removed it
         return True
@@ -96,4 +101,6 @@ class FileLock:
                     f"{self.path} cannot be made, to lock the ledger: {error.strerror}\n"
                     "  Check the permissions of its directory."
                 ) from error
+            status = os.fstat(self._descriptor)
+            self._file = (status.st_dev, status.st_ino)
         return self._descriptor

@@ -26,6 +26,7 @@ class NotedHeads:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._descriptors: dict[str, int] = {}
 
     def read(self) -> dict[str, Head]:
         """All that is noted. Read it before the ledger: then the ledger cannot be behind for being read too early."""
@@ -49,15 +50,23 @@ class NotedHeads:
 
     def note(self, holdout: str, index: int, hashed: str) -> None:
         """Write down a head that is durable. It costs no sync: a note that a crash loses is only behind."""
-        path, text = self.folder / f"{holdout}.head", f"{index:019d} {hashed}\n".encode()
+        text = f"{index:019d} {hashed}\n".encode()
         with contextlib.suppress(OSError, LedgerError):  # the entry is durable, with or without a note
-            try:
-                descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-            except FileNotFoundError:
-                if self.folder.is_dir():  # a ledger that was restored without its keys has none
-                    write_new(path, text, mode=0o600)
-                return
-            try:
-                os.write(descriptor, text)
-            finally:
-                os.close(descriptor)
+            if holdout not in self._descriptors:
+                path = self.folder / f"{holdout}.head"
+                if not self.folder.is_dir() or write_new(path, text, mode=0o600):
+                    return  # a ledger that was restored without its keys has no place for notes
+                self._descriptors[holdout] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            _write_over(self._descriptors[holdout], text)
+
+    def close(self) -> None:
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
+
+
+def _write_over(descriptor: int, text: bytes) -> None:
+    if hasattr(os, "pwrite"):
+        os.pwrite(descriptor, text, 0)
+    else:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, text)

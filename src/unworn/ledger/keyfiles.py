@@ -32,6 +32,13 @@ class KeyFiles:
             return None
         return read_key(self.path(holdout))
 
+    def find_elsewhere(self, holdout: str) -> Path | None:
+        """Where a key lies that should be here: in the folder of another ledger beside this one, if it was renamed."""
+        if not is_holdout(holdout):
+            return None
+        others = self.folder.parent.glob(f"*.keys/{holdout}.key")
+        return next((each for each in others if each.parent != self.folder), None)
+
     def write(self, holdout: str, key: Key) -> bool:
         """Keep a key durably; whether it is new here. The same key again is fine, another one is a ``Conflict``."""
         path = self.path(holdout)

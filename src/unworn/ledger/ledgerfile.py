@@ -44,7 +44,7 @@ class LedgerFile:
         self._check = check
         self._users = FileLock(path.with_name(f"{path.name}-open"))
         self._turn = FileLock(path.with_name(f"{path.name}-lock"))
-        self._names = [f"{path}{suffix}" for suffix in ("", "-wal", "-shm", "-open")]
+        self._names = [f"{path}{suffix}" for suffix in ("", "-wal", "-shm")]
         self._files: list[Identity] = []
         self._log_size = 0
 
@@ -54,7 +54,8 @@ class LedgerFile:
         if self.connection is None:
             check_place(self.path)
         try:
-            if not self._turn.acquire(alone=True, patience=PATIENCE):
+            # While we have the ledger open nobody removes the lock's file, so its name need not be looked up.
+            if not self._turn.acquire(alone=True, patience=PATIENCE, by_name=self.connection is None):
                 raise LedgerError(
                     f"could not use the ledger {self.path}: another process has held it for {PATIENCE:.0f} s.\n"
                     "  Nothing was charged. End that process, then ask again.",
@@ -78,17 +79,30 @@ class LedgerFile:
 
     def reach(self) -> sqlite3.Connection:
         """In one's turn: the connection, to the files that others find; opened anew where these are others now."""
+        if self.connection is not None and self._is_in_place():
+            return self.connection
         if self.file is not None and identity(self.path) != self.file:
             raise LedgerError(
                 f"the ledger {self.path} was removed or replaced while it was open: nothing was charged\n"
                 "  Put the file back, with its -wal file, and open it again."
             )
-        if self.connection is not None and not self._is_in_place():
+        if self.connection is not None:
             self._rescue(self.connection)
-        if self.connection is None:
-            self._open()
+        self._open()
         assert self.connection is not None
         return self.connection
+
+    def confirm(self) -> sqlite3.Connection:
+        """In one's turn, after a commit: the connection by which others find it too, or an error.
+
+        Whoever opens the file with its log finds what is in them, so these two must be where they were.
+        """
+        log = _status(self._names[1])
+        if log is not None and (log.st_dev, log.st_ino) == self._files[1] and log.st_size >= self._log_size:
+            file = _status(self._names[0])
+            if file is not None and (file.st_dev, file.st_ino) == self._files[0] and self.connection is not None:
+                return self.connection
+        return self.reach()
 
     def disconnect(self, patience: float = 1.0) -> None:
         """Close the connection: as the last one neatly, into a single file; otherwise the log stays for the others."""
@@ -143,20 +157,22 @@ class LedgerFile:
             raise
         self.file = identity(self.path)
         self._files = [identity(name) for name in self._names]
-        self._log_size = _size(self._names[1])
+        log = _status(self._names[1])
+        self._log_size = 0 if log is None else log.st_size
 
     def _is_in_place(self) -> bool:
-        try:
-            log = os.stat(self._names[1])
-        except OSError:
-            return False
-        if (log.st_dev, log.st_ino) != self._files[1] or log.st_size < self._log_size:
-            return False
-        self._log_size = log.st_size
-        return all(identity(self._names[each]) == self._files[each] for each in (0, 2, 3))
+        for place, name in enumerate(self._names):
+            status = _status(name)
+            if ((0, 0) if status is None else (status.st_dev, status.st_ino)) != self._files[place]:
+                return False
+            if place == 1 and status is not None:
+                if status.st_size < self._log_size:
+                    return False
+                self._log_size = status.st_size
+        return True
 
     def _rescue(self, connection: sqlite3.Connection) -> None:
-        """The log was removed, or its index or our lock: move all we have into the file, and let go.
+        """The log was removed, or its index: move all we have into the file, and let go.
 
         What was told is in the log that only we have open. Nobody but the last of us may do this: the others have the
         same log, and would go on with it.
@@ -164,9 +180,8 @@ class LedgerFile:
         if not self._users.acquire(alone=True):
             self._users.acquire(alone=False)
             raise LedgerError(
-                f"{self.path.name}-wal, -shm or -open, beside the ledger {self.path}, was removed while several processes "
-                "have it open: nothing was charged\n"
-                "  Close the holdout in all of them but one: that one keeps what was told, and goes on. "
+                f"{self.path}-wal or -shm was removed while several processes have the ledger open.\n"
+                "  Nothing was charged. Close the holdout in all of them but one: that one keeps what was told, and goes on. "
                 "Do not remove these files."
             )
         try:
@@ -181,8 +196,8 @@ class LedgerFile:
         self._leave(connection)
 
 
-def _size(path: str) -> int:
+def _status(path: str) -> os.stat_result | None:
     try:
-        return os.stat(path).st_size
+        return os.stat(path)
     except OSError:
-        return 0
+        return None

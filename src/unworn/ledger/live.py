@@ -18,6 +18,6 @@ def check_not_live(path: str | os.PathLike[str]) -> None:
     file = identity(path)
     if file != (0, 0) and any(store.file == file for store in stores()):
         raise LedgerError(
-            f"{os.fspath(path)} is a ledger that this process has open: it is read through its holdout, not as a file.\n"
+            f"{os.fspath(path)} is a ledger that this process has open: read it through its holdout, not as a file.\n"
             "  For a backup use unworn.ledger.backup.export, or `unworn ledger FILE --export backup.jsonl`."
         )

@@ -117,6 +117,16 @@ class SQLiteStore(GroupCommit):
     def key(self, holdout: str) -> Key | None:
         return self._keys.read(holdout)
 
+    def explain_missing_key(self, holdout: str) -> str:
+        """A sentence on where a key is that is not here, if it can be found: keys belong to a ledger by its name."""
+        elsewhere = self._keys.find_elsewhere(holdout)
+        if elsewhere is None:
+            return ""
+        return (
+            f"  The key is in {elsewhere.parent}: if the ledger was renamed, rename that folder to "
+            f"{self._keys.folder.name}; if this is a copy, ask the original.\n"
+        )
+
     def keep_key(self, holdout: str, key: Key) -> None:
         self._keys.write(holdout, key)
 
@@ -128,6 +138,7 @@ class SQLiteStore(GroupCommit):
                 self._drain()
             finally:
                 self._closed = True
+                self._heads.close()
                 self._file.disconnect()
 
     def __del__(self) -> None:
@@ -202,20 +213,19 @@ class SQLiteStore(GroupCommit):
 
     def _confirm(self, last: Sequence[Entry]) -> None:
         """Before anything is told: these entries are in the files that others find, and it is noted that they are."""
+        before = self._connection
         try:
-            connection = self._file.reach()
+            connection = self._file.confirm()
         except LedgerError as error:
             raise LedgerError(f"{error.message}\n  What was just written is not told, and may be charged.") from error
         for holdout, (index, hashed) in {entry.holdout: (entry.index, entry.hash) for entry in last}.items():
-            if connection.execute(_HASH, (holdout, index)).fetchone() != (hashed,):
-                raise Tampered(
-                    f"entry {index} was written to the ledger {self.path}, and is not there.\n"
-                    "  Something else writes to this file: open the ledger again, and see whether it is whole.",
-                    index=index,
-                )
+            # By the connection that wrote it, it was counted; by another one it must be read.
+            if connection is not before and connection.execute(_HASH, (holdout, index)).fetchone() != (hashed,):
+                raise _lost(index)
             self._heads.note(holdout, index, hashed)
 
     def _let_go(self) -> None:
+        self._heads.close()
         self._file.disconnect(PATIENCE)
 
     def _disown(self) -> None:
@@ -275,7 +285,18 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
         for entry in entries
         for value in (entry.holdout, entry.index, entry.previous, entry.text, entry.hash, entry.signature)
     ]
+    before = connection.total_changes
     connection.execute(_insertion(len(entries)), values)
+    if connection.total_changes - before != len(entries):  # a trigger swallowed some, or took them out again
+        raise _lost(entries[-1].index)
+
+
+def _lost(index: int) -> Tampered:
+    return Tampered(
+        f"entry {index} was written to the ledger, and is not there.\n"
+        "  Something else changes this file: open the ledger again, and see whether it is whole.",
+        index=index,
+    )
 
 
 @cache

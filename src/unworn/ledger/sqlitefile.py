@@ -79,8 +79,9 @@ def open_to_read(path: Path) -> sqlite3.Connection:
             connection.close()
         if isinstance(error, sqlite3.Error) and _length(log):
             raise LedgerError(
-                f"the ledger {path} was not closed: its latest entries are in {path.name}-wal, and cannot be read where "
-                f"nothing can be written ({error}).\n  Copy both files to a folder you can write to, and look at the copy."
+                f"the ledger {path} was not closed: its latest entries are in {path.name}-wal, and cannot be read "
+                f"where nothing can be written ({error}).\n"
+                "  Copy both files to a folder you can write to, and look at the copy."
             ) from error
         raise explain(error, path, "open") from error
     return connection
@@ -157,9 +158,8 @@ def _keep_log(connection: sqlite3.Connection) -> bool:
         connection.setconfig(_NO_CHECKPOINT_ON_CLOSE, True)
         return True
     try:  # the same by hand: SQLite's own handle is the first thing in the connection's memory
-        import ctypes
-
         import _sqlite3
+        import ctypes
 
         handle = ctypes.c_void_p.from_address(id(connection) + object.__basicsize__)
         configure, state = ctypes.CDLL(_sqlite3.__file__).sqlite3_db_config, ctypes.c_int(-1)
