@@ -215,3 +215,15 @@ def test_parent_and_child_and_grandchild_at_once(store: SQLiteStore) -> None:
     entries = store.read(ID)
     verify(entries, signatures="last")
     assert len(entries) == 1 + 10 + 11 + 10
+
+
+def test_a_connection_that_could_not_be_closed_is_refused_to_children(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where SQLite cannot be told to leave the log to the others, the connection stays open for good."""
+    other = SQLiteStore(path)
+    monkeypatch.setattr("unworn.ledger.sqlitefile._keep_log", lambda _: False)
+    other.close()
+    assert join(in_child(lambda: refused(lambda: append(store)))) == 0
+    append(store)
+    assert len(store.read(ID)) == 2

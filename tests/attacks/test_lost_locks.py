@@ -127,7 +127,7 @@ def test_a_log_removed_while_two_have_it_open(tmp_path: Path) -> None:
     assert other.stdout is not None
     assert other.stdout.readline() == "open\n"
     (tmp_path / "x.db-wal").unlink()
-    with pytest.raises(LedgerError, match="several processes"):
+    with pytest.raises(LedgerError, match="others have the ledger open too"):
         append(store)
     other.communicate("go on\n", timeout=60)
     told += append(store)

@@ -93,9 +93,9 @@ class FileLock:
         if self._descriptor is None:
             try:
                 try:
-                    self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                    self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
                 except PermissionError:  # another user's: to lock it, reading is enough
-                    self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                    self._descriptor = os.open(self.path, os.O_RDONLY)
             except OSError as error:
                 raise LedgerError(
                     f"{self.path} cannot be made, to lock the ledger: {error.strerror}\n"

@@ -7,6 +7,7 @@ both processes open them again when they next need them.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from typing import Protocol
@@ -74,7 +75,8 @@ def _before() -> None:
     stores = list(_stores)
     _forking.append(stores)
     for store in stores:
-        store.prepare_fork()
+        with contextlib.suppress(Exception):  # a store that is not ready is refused to the child
+            store.prepare_fork()
 
 
 def _after(*, child: bool) -> None:

@@ -56,7 +56,7 @@ class NotedHeads:
                 path = self.folder / f"{holdout}.head"
                 if not self.folder.is_dir() or write_new(path, text, mode=0o600):
                     return  # a ledger that was restored without its keys has no place for notes
-                self._descriptors[holdout] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+                self._descriptors[holdout] = os.open(path, os.O_RDWR)
             _write_over(self._descriptors[holdout], text)
 
     def close(self) -> None:

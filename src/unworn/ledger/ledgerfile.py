@@ -109,6 +109,7 @@ class LedgerFile:
         connection, self.connection = self.connection, None
         self.is_laid_out = False
         if connection is None:
+            self._users.close()
             self._turn.close()
             return
         try:
@@ -180,9 +181,9 @@ class LedgerFile:
         if not self._users.acquire(alone=True):
             self._users.acquire(alone=False)
             raise LedgerError(
-                f"{self.path}-wal or -shm was removed while several processes have the ledger open.\n"
-                "  Nothing was charged. Close the holdout in all of them but one: that one keeps what was told, and goes on. "
-                "Do not remove these files."
+                f"{self.path}-wal or -shm was removed while others have the ledger open too.\n"
+                "  Nothing was charged. Close it everywhere but in one place: there, what was told is kept, and you "
+                "can go on. Do not remove these files."
             )
         try:
             busy, pages, moved = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from unworn.errors import LedgerError
-from unworn.ledger.schema import make_schema, read_version
+from unworn.ledger.sqliteschema import make_schema, read_version
 
 PATIENCE = 30.0
 """Seconds to wait for another process's commit; each takes well under a millisecond."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from unworn.errors import LedgerError, Tampered
 from unworn.ledger.entry import is_holdout
 from unworn.ledger.heads import Head
-from unworn.ledger.schema import make_schema
+from unworn.ledger.sqliteschema import make_schema
 
 _RULES = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _CHAINS = "SELECT holdout, typeof(holdout), count(*), min(idx), max(idx) FROM entries GROUP BY holdout"
