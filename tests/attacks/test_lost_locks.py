@@ -135,6 +135,41 @@ def test_a_log_removed_while_two_have_it_open(tmp_path: Path) -> None:
     store.close()
 
 
+GO_ON = """
+import shutil, sys
+from tests.attacks.test_lost_locks import Path, append, SQLiteStore
+path = Path(sys.argv[1])
+store = SQLiteStore(path)
+for line in sys.stdin:
+    print(*append(store, 3), flush=True)
+    shutil.copy(path, path.with_name("other-copy.db"))
+"""
+
+
+@pytest.mark.parametrize("names", [[], ["x.db-shm"], ["x.db-shm", "x.db-wal"]], ids=["stranger", "index", "both"])
+def test_two_who_lost_their_locks_and_then_their_log(tmp_path: Path, names: list[str]) -> None:
+    """A stranger takes itself for the last one and removes the log, or somebody else does: both go on."""
+    path, root = tmp_path / "x.db", str(Path(__file__).parents[2])
+    store = sealed(path)
+    told = append(store, 3)
+    command = [sys.executable, "-c", GO_ON, str(path)]
+    other = subprocess.Popen(command, env=ENV, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdin is not None
+    assert other.stdout is not None
+    for _ in range(3):
+        other.stdin.write("go on\n")
+        other.stdin.flush()
+        told += other.stdout.readline().split()
+        shutil.copy(path, tmp_path / "copy.db")
+        assert run(STRANGER, path)[1:] == told
+        for name in names:
+            (tmp_path / name).unlink(missing_ok=True)
+        told += append(store, 3)
+    other.communicate(timeout=60)
+    assert run(READ, path)[1:] == told
+    store.close()
+
+
 CUT = """
 import os, sys
 from unworn.errors import LedgerError

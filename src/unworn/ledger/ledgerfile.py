@@ -45,7 +45,7 @@ class LedgerFile:
         self._users = FileLock(path.with_name(f"{path.name}-open"))
         self._turn = FileLock(path.with_name(f"{path.name}-lock"))
         self._names = [f"{path}{suffix}" for suffix in ("", "-wal", "-shm")]
-        self._files: list[Identity] = []
+        self._files: list[Identity] = [(0, 0)] * 3
         self._log_size = 0
 
     @contextmanager
@@ -175,15 +175,19 @@ class LedgerFile:
     def _rescue(self, connection: sqlite3.Connection) -> None:
         """The log was removed, or its index: move all we have into the file, and let go.
 
-        What was told is in the log that only we have open. Nobody but the last of us may do this: the others have the
-        same log, and would go on with it.
+        What was told may be in a log that only those have open who had it open before. All of them share its index,
+        and find there what was moved already. But if the index still has its name, whoever opens the ledger now would
+        use it with a new log, and the others with the old one: then nobody but the last of us may do this.
         """
-        if not self._users.acquire(alone=True):
+        shares_index = identity(self._names[2]) == self._files[2]
+        is_alone = self._users.acquire(alone=True)
+        if not is_alone:
             self._users.acquire(alone=False)
+        if shares_index and not is_alone:
             raise LedgerError(
-                f"{self.path}-wal or -shm was removed while others have the ledger open too.\n"
+                f"{self.path}-wal was removed while others have the ledger open too.\n"
                 "  Nothing was charged. Close it everywhere but in one place: there, what was told is kept, and you "
-                "can go on. Do not remove these files."
+                "can go on. Do not remove this file."
             )
         try:
             busy, pages, moved = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
