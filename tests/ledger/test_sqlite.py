@@ -169,6 +169,50 @@ def test_opening_what_is_no_ledger(tmp_path: Path) -> None:
         SQLiteStore("/proc/x.db")
 
 
+FIRST_FORMAT = """
+CREATE TABLE entries (
+    holdout TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    PRIMARY KEY (holdout, idx)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX terms ON entries (holdout) WHERE idx = 0;
+CREATE TRIGGER no_update BEFORE UPDATE ON entries
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER no_delete BEFORE DELETE ON entries
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER only_next BEFORE INSERT ON entries
+    WHEN NEW.previous IS NOT ifnull(
+            (SELECT hash FROM entries WHERE holdout = NEW.holdout ORDER BY idx DESC LIMIT 1), '{genesis}')
+        OR NEW.idx IS NOT ifnull((SELECT max(idx) + 1 FROM entries WHERE holdout = NEW.holdout), 0)
+    BEGIN SELECT RAISE(ABORT, 'not the next entry'); END;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_ledger_of_the_first_format(tmp_path: Path, chain: Chain, key: Key, holdout: str) -> None:
+    """As the first version made it, letter by letter, with a key and without a noted head."""
+    entries = chain(4)
+    old = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    old.execute("PRAGMA journal_mode=WAL")
+    old.executescript(FIRST_FORMAT.format(genesis="0" * 64))
+    for entry in entries[:3]:
+        row = (holdout, entry.index, entry.previous, entry.hash, entry.text, entry.signature)
+        old.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
+    old.close()
+    (tmp_path / "x.db.keys").mkdir()
+    (tmp_path / "x.db.keys" / f"{holdout}.key").write_text(f"{key.hex()}\n")
+    store = SQLiteStore(tmp_path / "x.db")
+    assert store.read(holdout) == entries[:3]
+    store.append(entries[3:], expect=entries[2].hash)
+    assert store.read(holdout) == entries
+    store.close()
+    assert (tmp_path / "x.db.keys" / f"{holdout}.head").read_text() == f"{4:019d} {entries[4].hash}\n"
+
+
 def test_a_newer_format_is_not_touched(tmp_path: Path) -> None:
     SQLiteStore(tmp_path / "x.db").close()
     other = sqlite3.connect(tmp_path / "x.db")

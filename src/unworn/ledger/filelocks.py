@@ -76,10 +76,12 @@ class FileLock:
         if self._descriptor is not None:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
-    def close(self) -> None:
-        """Let go of the lock and of the file."""
+    def close(self, *, unlock: bool = True) -> None:
+        """Let go of the lock and of the file. A forked child, whose descriptor is the parent's too, must not unlock it."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
+            if unlock:  # in so many words: a program that is just being started may have a copy of the descriptor
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
     def remove(self) -> None:

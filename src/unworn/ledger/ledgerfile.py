@@ -126,6 +126,8 @@ class LedgerFile:
 
     def abandon(self) -> None:
         """In a child that inherited it: never use or close what is the parent's, nor let anybody else."""
+        self._users.close(unlock=False)
+        self._turn.close(unlock=False)
         if self.connection is not None:
             abandon(self.connection)
             self.connection = None
