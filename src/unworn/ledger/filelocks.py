@@ -77,7 +77,7 @@ class FileLock:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self, *, unlock: bool = True) -> None:
-        """Let go of the lock and of the file. A forked child, whose descriptor is the parent's too, must not unlock it."""
+        """Let go of the lock and of the file. A forked child must not unlock: its descriptor is the parent's too."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             if unlock:  # in so many words: a program that is just being started may have a copy of the descriptor
