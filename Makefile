@@ -34,7 +34,7 @@ lint: $(READY)
 
 test: lint  ## Style, types, layers, unit tests and doctests (a few minutes)
 	$(PYTEST) -n auto -m 'not theory and not slow and not spark'
-	@echo "left out: tests marked 'slow' (make test-all: 200 kills, the installed wheel, the demo), 'spark' (make test-all: a session," \
+	@echo "left out: tests marked 'slow' (make test-all: 1,000 kills, 2,000 damaged ledgers, the installed wheel, the demo), 'spark' (make test-all: a session," \
 	  "a Connect server, a cluster of three processes) and 'theory' (make theory: large simulations)"
 
 test-all: $(READY) $(SPARK)  ## What 'make test' leaves out because it is slow or needs Java and Spark

@@ -256,7 +256,7 @@ def test_nothing_that_leaves_holds_a_row_the_key_or_an_exact_value(kept: Holdout
             assert needle not in data, (where, needle)
     kept.close()
     assert not any(needle in (tmp_path / "ledger.db").read_bytes() for needle in needles(kept))
-    (key,) = (tmp_path / "ledger.db.keys").iterdir()
+    (key,) = (tmp_path / "ledger.db.keys").glob("*.key")
     assert key.stat().st_mode & 0o077 == 0
     raw = sqlite3.connect(tmp_path / "ledger.db")
     bodies = "".join(body for (body,) in raw.execute("SELECT body FROM entries"))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.errors import Exhausted, Mismatch, Tampered
 from unworn.ledger import Entry, verify
+from unworn.ledger.live import check_not_live
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.queries.query import canonical
@@ -182,6 +183,7 @@ def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:
 
 def read_card(path: str | os.PathLike[str]) -> Any:
     """What a file says, if it can be a card."""
+    check_not_live(path)
     try:
         with open(path, encoding="utf-8") as card:
             return json.loads(card.read())

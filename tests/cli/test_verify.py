@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -93,13 +94,20 @@ def test_another_holdouts_ledger(run: Run, card: Path, tmp_path: Path) -> None:
 
 
 def _forge(ledger: str, *statements: str) -> None:
-    with sqlite3.connect(ledger) as connection:
-        connection.executescript("DROP TRIGGER no_delete; DROP TRIGGER no_update;" + ";".join(statements))
+    """Change a ledger as a forger would: the rules that forbid it are put back."""
+    connection = sqlite3.connect(ledger)
+    rules = connection.execute("SELECT sql FROM sqlite_master WHERE name IN ('no_delete', 'no_update')").fetchall()
+    script = ["DROP TRIGGER no_delete", "DROP TRIGGER no_update", *statements, *(sql for (sql,) in rules)]
+    connection.executescript(";".join(script))
     connection.close()
 
 
-def test_a_cut_ledger_is_found_by_the_card_only(run: Run, card: Path, ledger: str) -> None:
+def test_a_cut_ledger_is_found_by_the_card_and_by_what_lies_beside_the_key(run: Run, card: Path, ledger: str) -> None:
     _forge(ledger, "DELETE FROM entries WHERE idx = 2")
+    result = run("verify", "--ledger", ledger)
+    assert result.exit_code == 4
+    assert "lacks answers that were told" in result.stderr
+    shutil.rmtree(f"{ledger}.keys")
     assert run("verify", "--ledger", ledger).exit_code == 0
     result = run("verify", str(card), "--ledger", ledger)
     assert result.exit_code == 4

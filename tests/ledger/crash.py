@@ -6,6 +6,7 @@ survive its death.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -39,7 +40,7 @@ def run_and_kill(works: Sequence[Work], after: float, patience: float = 30.0) ->
                 kill_at = time.monotonic() + after if kill_at is None else kill_at
     finally:
         for pid, _ in children:
-            os.kill(pid, signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)  # with all that it has forked itself
         for i, (pid, pipe) in enumerate(children):
             os.waitpid(pid, 0)
             while data := os.read(pipe, 65536):
@@ -54,6 +55,8 @@ def _start(work: Work) -> tuple[int, int]:
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
+    with contextlib.suppress(OSError):  # in both: whoever is first
+        os.setpgid(pid, pid)
     if pid:
         os.close(writer)
         return pid, reader

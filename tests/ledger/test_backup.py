@@ -52,6 +52,8 @@ def test_an_export_replaces_no_file(filled: Store, tmp_path: Path) -> None:
         "ledger.db",
         "ledger.db-wal",
         "ledger.db-shm",
+        "ledger.db-open",
+        "ledger.db-lock",
         "ledger.db.keys",
     }
 

@@ -99,8 +99,8 @@ def test_the_key_is_private_and_not_in_the_ledger(tmp_path: Path, chain: Chain, 
         os.umask(before)
     folder = tmp_path / "x.db.keys"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert [p.name for p in folder.iterdir()] == [f"{holdout}.key"]
-    assert stat.S_IMODE((folder / f"{holdout}.key").stat().st_mode) == 0o600
+    assert sorted(p.name for p in folder.iterdir()) == [f"{holdout}.head", f"{holdout}.key"]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
     assert (folder / f"{holdout}.key").read_text().strip() == key.hex()
     store.close()
     data = (tmp_path / "x.db").read_bytes()
@@ -166,6 +166,50 @@ def test_opening_what_is_no_ledger(tmp_path: Path) -> None:
     assert (tmp_path / "text.db").read_text().startswith("these are")
     with pytest.raises(LedgerError, match="permissions"):
         SQLiteStore("/proc/x.db")
+
+
+FIRST_FORMAT = """
+CREATE TABLE entries (
+    holdout TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    PRIMARY KEY (holdout, idx)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX terms ON entries (holdout) WHERE idx = 0;
+CREATE TRIGGER no_update BEFORE UPDATE ON entries
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER no_delete BEFORE DELETE ON entries
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER only_next BEFORE INSERT ON entries
+    WHEN NEW.previous IS NOT ifnull(
+            (SELECT hash FROM entries WHERE holdout = NEW.holdout ORDER BY idx DESC LIMIT 1), '{genesis}')
+        OR NEW.idx IS NOT ifnull((SELECT max(idx) + 1 FROM entries WHERE holdout = NEW.holdout), 0)
+    BEGIN SELECT RAISE(ABORT, 'not the next entry'); END;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_ledger_of_the_first_format(tmp_path: Path, chain: Chain, key: Key, holdout: str) -> None:
+    """As the first version made it, letter by letter, with a key and without a noted head."""
+    entries = chain(4)
+    old = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    old.execute("PRAGMA journal_mode=WAL")
+    old.executescript(FIRST_FORMAT.format(genesis="0" * 64))
+    for entry in entries[:3]:
+        row = (holdout, entry.index, entry.previous, entry.hash, entry.text, entry.signature)
+        old.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
+    old.close()
+    (tmp_path / "x.db.keys").mkdir()
+    (tmp_path / "x.db.keys" / f"{holdout}.key").write_text(f"{key.hex()}\n")
+    store = SQLiteStore(tmp_path / "x.db")
+    assert store.read(holdout) == entries[:3]
+    store.append(entries[3:], expect=entries[2].hash)
+    assert store.read(holdout) == entries
+    store.close()
+    assert (tmp_path / "x.db.keys" / f"{holdout}.head").read_text() == f"{4:019d} {entries[4].hash}\n"
 
 
 def test_a_newer_format_is_not_touched(tmp_path: Path) -> None:
@@ -461,15 +505,13 @@ def test_parent_and_forked_child_both_append(sqlite_store: SQLiteStore, chain: C
     entries = chain(4)
     sqlite_store.create(entries[0], key)
     queued = sqlite_store.enqueue(entries[1:2], expect=entries[0].hash)
-    sqlite_store._lock.acquire()  # as if another thread were committing at the moment of the fork
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            parents = sqlite_store._connection
+            assert sqlite_store._connection is None
             while len(sqlite_store.read(holdout)) < 2:
                 time.sleep(0.005)
-            assert sqlite_store._connection is not parents
             try:
                 queued.wait()  # the parent's to commit: the child must not, and must not claim it did
             except LedgerError:
@@ -478,7 +520,6 @@ def test_parent_and_forked_child_both_append(sqlite_store: SQLiteStore, chain: C
                 code = 0
         finally:
             os._exit(code)
-    sqlite_store._lock.release()
     queued.wait()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert sqlite_store.read(holdout) == entries[:3]

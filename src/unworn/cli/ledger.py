@@ -53,10 +53,11 @@ def ledger(
       unworn ledger new.db --restore backup.jsonl --import-key people.key
     """
     done: dict[str, Any] = {}
-    with opened(where) if restore is not None else existing(where) as store:
-        if restore is not None:
+    if restore is not None:
+        with opened(where, restoring=True) as store:
             done["restored"] = restore_backup(restore, store)
             note(f"restored {done['restored']:,} entries from {restore}")
+    with existing(where) as store:  # anew: what was restored must be all that was told
         if key_from is not None:
             import_key(key_from, store, pick_one(store, name).holdout)
             done["imported_key"] = str(key_from)

@@ -26,20 +26,20 @@ def ledger_path(where: str) -> Path | None:
 
 @contextmanager
 def existing(where: str) -> Iterator[Store]:
-    """A ledger that is there already: looking must not make an empty one."""
+    """A ledger that is there already, to look at, wherever it lies: looking must not make an empty one."""
     path = ledger_path(where)
     if path is not None and not os.path.exists(path):
         raise BadInput(
             f"there is no ledger {path}.\n  Check the path; `unworn ask DATA ...` makes DATA.ledger.db beside the data."
         )
-    with opened(where) as store:
+    with opened(where, write=False) as store:
         yield store
 
 
 @contextmanager
-def opened(where: str) -> Iterator[Store]:
+def opened(where: str, *, write: bool = True, restoring: bool = False) -> Iterator[Store]:
     """A ledger, made if it is not there."""
-    store = open_store(where)
+    store = open_store(where, write=write, restoring=restoring)
     try:
         yield store
     finally:

@@ -16,6 +16,7 @@ from unworn.errors import Mismatch, Tampered
 from unworn.holdout.uses import check_uses
 from unworn.ledger import Entry, Store
 from unworn.ledger import verify as verify_chain
+from unworn.ledger.live import check_not_live
 from unworn.mechanisms.transcript import Terms
 
 
@@ -62,6 +63,7 @@ def verify(
         else:
             _print_ledger(str(ledger), checked, head)
         return
+    check_not_live(card)
     if is_of_release(card):
         checked_release(card, ledger, head, json)
         return

@@ -17,6 +17,7 @@ from weakref import WeakSet
 
 from unworn.engines.writing import sqlglot_exp
 from unworn.errors import MissingExtra, Unaskable
+from unworn.ledger.live import check_not_live
 
 SCHEME = "duckdb:"
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
@@ -93,6 +94,8 @@ def open_source(data: Any) -> Source:
     files = tuple(Path(name).resolve() for name in names if os.path.isfile(name))
     if not files:
         raise Unaskable(f"there is no file {place}: write duckdb:rows.parquet, or duckdb:base.duckdb#table", path=place)
+    for file in files:
+        check_not_live(file)
     endings = {file.suffix.lower() for file in files}
     ending = endings.pop()
     if endings or ending not in (*_READERS, *_DATABASES):

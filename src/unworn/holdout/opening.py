@@ -15,7 +15,7 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 from unworn.certificate import replaying
-from unworn.errors import Conflict, Mismatch
+from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
@@ -24,6 +24,9 @@ from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.sample import Sample
 from unworn.sample.stored_digests import digests, known_as
+
+_TRIES = 100
+"""How often others may seal rows of theirs at the very moment when we seal ours."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Opened(NamedTuple):
 
 def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
     """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
-    while True:
+    for _ in range(_TRIES):
         holdouts = store.holdouts()
         family = _find(sample, holdouts, store, wanted)
         chain = None if family is None else family.chain(wanted.use)
@@ -66,6 +69,11 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
         # Another process may have sealed the same rows meanwhile: then this is refused, and they are found.
         with suppress(Conflict):
             _seal(sample, holdouts, store, wanted, family)
+    else:
+        raise LedgerError(
+            f"these rows could not be sealed: {_TRIES} times another holdout was there first, and is not found now.\n"
+            "  Check the ledger: unworn verify --ledger FILE."
+        )
     entries = store.read(chain.entry.holdout)
     verify(entries, public=None if chain.key is None else chain.key.public, signatures="last")
     with replaying():
@@ -78,7 +86,7 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
 def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
     """The holdouts that have these rows, if any; a refusal where the wanted one can neither be found nor sealed."""
     found: Family | None = None
-    keyless: list[Terms] = []
+    keyless: list[tuple[Terms, str]] = []
     known = families(holdouts, store)
     shared = any(family.chains[0].terms.uses is not None for family in known)
     for family in known:
@@ -91,11 +99,11 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
             if not shared:
                 break
         elif found is None:  # without a key no rows are recognised, and they must not be sealed again
-            for terms in (sealed.terms for sealed in family.chains):
+            for terms, holdout in ((sealed.terms, sealed.entry.holdout) for sealed in family.chains):
                 if wanted.name == terms.name and sample.size == terms.whole:
                     _check_terms(terms, sample, wanted)
                     return family
-                keyless.append(terms)
+                keyless.append((terms, holdout))
     if found is not None:
         _check_family(found, sample, wanted)
         keyless = []
@@ -104,12 +112,13 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
             f"the name {wanted.name!r} belongs to other rows in this ledger, or to another use of these.\n"
             "  Choose another name=, or open the rows it was sealed with."
         )
-    for terms in keyless:
+    explain = getattr(store, "explain_missing_key", lambda _: "")
+    for terms, holdout in keyless:
         if terms.whole == sample.size:
             raise Mismatch(
                 f"the key of holdout {terms.name!r} is missing, and these {terms.whole} rows may be its rows.\n"
-                f"  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, or use another ledger "
-                "if these are other rows.",
+                f"{explain(holdout)}  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, "
+                "or use another ledger if these are other rows.",
                 holdout=terms.name,
             )
     return found

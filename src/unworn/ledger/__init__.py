@@ -31,8 +31,11 @@ _SUPPORTED = "a path such as 'churn.db', 'sqlite:///churn.db', 'sqlite:////abs/c
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 
 
-def open_store(where: str | os.PathLike[str] | Store | None) -> Store:
+def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = True, restoring: bool = False) -> Store:
     """The store at a path or URL; ``None`` is memory, and a store is itself.
+
+    With ``write=False`` a ledger can be looked at where nothing can be written; with ``restoring=True`` one opens that
+    lacks what was told from it, so that a backup can be loaded.
 
     >>> open_store(None).url is None
     True
@@ -54,9 +57,9 @@ def open_store(where: str | os.PathLike[str] | Store | None) -> Store:
             raise LedgerError(f"no store is known for '{scheme[1]}://'; supported are {_SUPPORTED}")
         if not path.strip():
             raise LedgerError(f"{where!r} names no file: use {_SUPPORTED}")
-        return _sqlite(path)
+        return _sqlite(path, write, restoring)
     if isinstance(where, os.PathLike):
-        return _sqlite(where)
+        return _sqlite(where, write, restoring)
     if isinstance(where, Store):
         return where
     raise LedgerError(
@@ -65,7 +68,7 @@ def open_store(where: str | os.PathLike[str] | Store | None) -> Store:
     )
 
 
-def _sqlite(path: str | os.PathLike[str]) -> Store:
+def _sqlite(path: str | os.PathLike[str], write: bool, restoring: bool) -> Store:
     from unworn.ledger.sqlite import SQLiteStore  # here, so that whoever keeps no file does not load it
 
-    return SQLiteStore(path)
+    return SQLiteStore(path, write=write, restoring=restoring)

@@ -9,6 +9,7 @@ from unworn.errors import Conflict, LedgerError, Mismatch, Tampered
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import Entry
 from unworn.ledger.keyfiles import read_key, write_key, write_new
+from unworn.ledger.live import check_not_live
 from unworn.ledger.store import Store, check_public
 from unworn.queries.query import canonical
 
@@ -63,6 +64,7 @@ def import_key(path: str | os.PathLike[str], store: Store, holdout: str) -> None
 
 def _load(path: Path) -> dict[str, list[Entry]]:
     """The chains in a backup, each verified."""
+    check_not_live(path)
     chains: dict[str, list[Entry]] = {}
     try:
         with path.open("rb") as file:

@@ -9,20 +9,14 @@ from collections import deque
 from collections.abc import Sequence
 
 from unworn.errors import LedgerError
+from unworn.ledger import forks
 from unworn.ledger.entry import Entry
+from unworn.ledger.filelocks import Identity
 from unworn.ledger.line import Line
 from unworn.ledger.store import Ticket, check_run
 
-_renewal = threading.Lock()
-
-
-def _renew_in_child() -> None:
-    global _renewal
-    _renewal = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_in_child)
+_PATIENCE = 60.0
+"""Seconds that a fork waits for a commit under way; after that the child does without the ledger."""
 
 
 class GroupCommit(ABC):
@@ -33,30 +27,59 @@ class GroupCommit(ABC):
 
     def __init__(self) -> None:
         self._start()
+        forks.register(self)
 
     def _start(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._line = Line(self._lead)
         self._queue: deque[Ticket] = deque()
         self._pid = os.getpid()
+        self._held_for_fork = self._ready_for_fork = False
 
     @abstractmethod
     def _commit(self, batch: list[Ticket]) -> None:
         """Settle every ticket: all that fit in one durable transaction. Called under the lock."""
 
+    @property
     @abstractmethod
-    def _forked(self) -> None:
-        """Forget what belongs to the parent process, without touching it."""
+    def file(self) -> Identity | None:
+        """The file that the store has open."""
 
-    def _mine(self) -> threading.Lock:
-        """The lock of this process. After a fork the child's copy may be held by a thread it does not have,
-        and its queue holds tickets the parent will commit: the child starts with its own."""
+    @abstractmethod
+    def _let_go(self) -> None:
+        """Close whatever a forked child must not inherit. Called under the lock."""
+
+    @abstractmethod
+    def _disown(self) -> None:
+        """In a child that inherited it all the same: forget what belongs to the parent, without touching it."""
+
+    def _mine(self) -> threading.RLock:
+        """The lock of this process; an error in a child that was not told that it is one."""
         if self._pid != os.getpid():
-            with _renewal:
-                if self._pid != os.getpid():
-                    self._forked()
-                    self._start()
+            self._disown()
+            raise LedgerError(
+                f"this process was forked from process {self._pid} in the midst of its work on the ledger, or not by "
+                "Python, and cannot share it safely.\n"
+                "  Nothing was charged. Start the process afresh (spawn), and open the holdout there."
+            )
         return self._lock
+
+    def prepare_fork(self) -> None:
+        if self._pid != os.getpid() or self._lock._is_owned():  # type: ignore[attr-defined]
+            return  # a signal handler forks in the midst of our work: the parent goes on, the child does without
+        self._held_for_fork = self._lock.acquire(timeout=_PATIENCE)
+        if self._held_for_fork:
+            self._let_go()
+            self._ready_for_fork = True
+
+    def resume_after_fork(self, *, child: bool) -> None:
+        if child and self._ready_for_fork:
+            self._start()  # what was queued is the parent's to commit
+        elif child:
+            self._disown()
+        elif self._held_for_fork:
+            self._held_for_fork = self._ready_for_fork = False
+            self._lock.release()
 
     def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
         check_run(entries, expect)

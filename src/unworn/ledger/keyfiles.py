@@ -32,8 +32,15 @@ class KeyFiles:
             return None
         return read_key(self.path(holdout))
 
-    def write(self, holdout: str, key: Key) -> None:
-        """Keep a key durably. The same key again is fine, another one is a ``Conflict``."""
+    def find_elsewhere(self, holdout: str) -> Path | None:
+        """Where a key lies that should be here: in the folder of another ledger beside this one, if it was renamed."""
+        if not is_holdout(holdout):
+            return None
+        others = self.folder.parent.glob(f"*.keys/{holdout}.key")
+        return next((each for each in others if each.parent != self.folder), None)
+
+    def write(self, holdout: str, key: Key) -> bool:
+        """Keep a key durably; whether it is new here. The same key again is fine, another one is a ``Conflict``."""
         path = self.path(holdout)
         try:
             if not self.folder.is_dir():
@@ -42,8 +49,16 @@ class KeyFiles:
             self.folder.chmod(0o700)  # it may have been unpacked from an archive with other bits
         except OSError as error:
             raise LedgerError(f"the folder for keys, {self.folder}, cannot be made: {error}") from error
-        if not write_key(path, key) and self.read(holdout) != key:
+        if write_key(path, key):
+            return True
+        if self.read(holdout) != key:
             raise Conflict(f"another key is already kept for holdout {holdout[:12]}… in {path}", holdout=holdout)
+        return False
+
+    def remove(self, holdout: str) -> None:
+        """Forget a key that no holdout was sealed with."""
+        with contextlib.suppress(OSError):
+            self.path(holdout).unlink(missing_ok=True)
 
 
 def read_key(path: Path) -> Key | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sqlite3
@@ -10,18 +11,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from unworn.errors import LedgerError
+from unworn.errors import Conflict, LedgerError, Tampered
+from unworn.ledger import forks
 from unworn.ledger.entry import GENESIS, Entry
+from unworn.ledger.filelocks import Identity
 from unworn.ledger.group import GroupCommit
+from unworn.ledger.heads import NotedHeads
 from unworn.ledger.keyfiles import KeyFiles
 from unworn.ledger.keys import Key
-from unworn.ledger.sqlitefile import abandon, explain, identity, lay_out, open_file, roll_back
+from unworn.ledger.ledgerfile import LedgerFile
+from unworn.ledger.sqlitefile import PATIENCE, explain, lay_out, roll_back
 from unworn.ledger.store import Ticket, check_terms, newcomers, refusal
+from unworn.ledger.wholeness import check_length, check_rows, check_rules
 
 _COLUMNS = "holdout, idx, previous, body, hash, signature"
 _HEAD = "SELECT idx, hash FROM entries WHERE holdout = ? ORDER BY idx DESC LIMIT 1"
 _READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? ORDER BY idx"
 _TERMS = f"SELECT {_COLUMNS} FROM entries WHERE idx = 0"
+_HASH = "SELECT hash FROM entries WHERE holdout = ? AND idx = ?"
 _HOLDOUTS = "SELECT holdout FROM entries WHERE idx = 0"
 _CHUNK = 32
 
@@ -42,7 +49,18 @@ class SQLiteStore(GroupCommit):
     (True, 1)
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, write: bool = True, restoring: bool = False) -> None:
+        """Open a ledger, or make it.
+
+        Parameters
+        ----------
+        path
+            The file.
+        write
+            ``False`` for who only looks: then a place that cannot be written to is no hindrance.
+        restoring
+            Open a ledger although it lacks entries that were told, to bring them back from a backup.
+        """
         super().__init__()
         if str(path) == ":memory:":
             raise LedgerError("a ledger in memory is ledger=None; ':memory:' names no file")
@@ -50,9 +68,9 @@ class SQLiteStore(GroupCommit):
         self.path = Path(os.path.realpath(os.path.expanduser(path)))
         self.url: str | None = f"sqlite:///{self.path}"
         self._keys = KeyFiles(self.path.with_name(f"{self.path.name}.keys"))
-        self._connection: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None
-        self._laid_out = False
+        self._heads = NotedHeads(self._keys.folder)
+        self._file = LedgerFile(self.path, self._check, write=write)
+        self._restoring, self._was_checked = restoring, False
         self._closed = False
         with self._mine():
             self._connect()
@@ -67,22 +85,30 @@ class SQLiteStore(GroupCommit):
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
-        if not self._select(_READ + " LIMIT 1", terms.holdout, 0):
-            self._keys.write(terms.holdout, key)
-        if among is None:
-            self.append([terms], expect=GENESIS)
-            return
+        is_new = not self._select(_READ + " LIMIT 1", terms.holdout, 0) and self._keys.write(terms.holdout, key)
+        try:
+            if among is None:
+                self.append([terms], expect=GENESIS)
+            else:
+                self._create_among(terms, among)
+        except Conflict:
+            if is_new and not self.read(terms.holdout):  # a key that nothing was sealed with
+                self._keys.remove(terms.holdout)
+            raise
+
+    def _create_among(self, terms: Entry, among: Collection[str]) -> None:
         with self._mine():
             connection = None
             try:
-                connection = self._connect()
-                self._check_file()
-                connection.execute("BEGIN IMMEDIATE")
-                error = newcomers(among, [holdout for (holdout,) in connection.execute(_HOLDOUTS)])
-                if error is not None:
-                    raise error
-                _insert(connection, [terms])
-                connection.execute("COMMIT")
+                self._check_writable()
+                with self._file.turn() as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    error = newcomers(among, [holdout for (holdout,) in connection.execute(_HOLDOUTS)])
+                    if error is not None:
+                        raise error
+                    _insert(connection, [terms])
+                    connection.execute("COMMIT")
+                    self._confirm([terms])
             except (sqlite3.Error, LedgerError) as error:
                 raise explain(error, self.path, "write") from None
             finally:
@@ -90,6 +116,16 @@ class SQLiteStore(GroupCommit):
 
     def key(self, holdout: str) -> Key | None:
         return self._keys.read(holdout)
+
+    def explain_missing_key(self, holdout: str) -> str:
+        """A sentence on where a key is that is not here, if it can be found: keys belong to a ledger by its name."""
+        elsewhere = self._keys.find_elsewhere(holdout)
+        if elsewhere is None:
+            return ""
+        return (
+            f"  The key is in {elsewhere.parent}: if the ledger was renamed, rename that folder to "
+            f"{self._keys.folder.name}; if this is a copy, ask the original.\n"
+        )
 
     def keep_key(self, holdout: str, key: Key) -> None:
         self._keys.write(holdout, key)
@@ -102,9 +138,8 @@ class SQLiteStore(GroupCommit):
                 self._drain()
             finally:
                 self._closed = True
-                if self._connection is not None:
-                    self._connection.close()
-                    self._connection = None
+                self._heads.close()
+                self._file.disconnect()
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
@@ -114,6 +149,35 @@ class SQLiteStore(GroupCommit):
         return f"SQLiteStore({str(self.path)!r})"
 
     # ---- how
+
+    @property
+    def file(self) -> Identity | None:
+        """Which file this is, while the store is open."""
+        return None if self._closed else self._file.file
+
+    @property
+    def _connection(self) -> sqlite3.Connection | None:
+        return self._file.connection
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._closed:
+            raise LedgerError(f"the ledger {self.path} was closed; open it again")
+        return self._file.connect()
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Of a connection that was just opened: is this a whole ledger, and as long as it was?"""
+        check_rules(connection, self.path)
+        if not self._was_checked:  # once per store: it reads every page
+            check_rows(connection, self.path)
+        if not self._restoring:
+            check_length(connection, self.path, self._heads.read())
+        self._was_checked = True
+
+    def _check_writable(self) -> None:
+        if self._closed:
+            raise LedgerError(f"the ledger {self.path} was closed; open it again")
+        if not self._file.writes:
+            raise LedgerError(f"the ledger {self.path} was opened to be read, where it cannot be written")
 
     def _select(self, sql: str, *values: Any) -> list[Entry]:
         with self._mine():
@@ -126,12 +190,13 @@ class SQLiteStore(GroupCommit):
     def _commit(self, batch: list[Ticket]) -> None:
         connection: sqlite3.Connection | None = None
         try:
-            connection = self._connect()
-            self._check_file()
-            if not self._laid_out:  # by the first who writes: many only read
-                lay_out(connection, self.path)
-                self._laid_out = True
-            refused = {} if _write_whole(connection, batch) else _write_some(connection, batch)
+            self._check_writable()
+            with self._file.turn() as connection:
+                if not self._file.is_laid_out:  # by the first who writes: many only read
+                    lay_out(connection, self.path)
+                    self._file.is_laid_out = True
+                refused = {} if _write_whole(connection, batch) else _write_some(connection, batch)
+                self._confirm([ticket.entries[-1] for ticket in batch if ticket not in refused])
         except (sqlite3.Error, LedgerError) as error:
             roll_back(connection)
             for ticket in batch:
@@ -146,29 +211,36 @@ class SQLiteStore(GroupCommit):
             else:
                 ticket.accept()
 
-    def _connect(self) -> sqlite3.Connection:
-        if self._closed:
-            raise LedgerError(f"the ledger {self.path} was closed; open it again")
-        if self._connection is None:
-            if self._file is not None:  # after a fork: the same file, not a new one of its name
-                self._check_file()
-            self._connection = open_file(self.path)
-            self._file = identity(self.path)
-        return self._connection
+    def _confirm(self, last: Sequence[Entry]) -> None:
+        """Before anything is told: these entries are in the files that others find, and it is noted that they are."""
+        before = self._connection
+        try:
+            connection = self._file.confirm()
+        except LedgerError as error:
+            raise LedgerError(f"{error.message}\n  What was just written is not told, and may be charged.") from error
+        for holdout, (index, hashed) in {entry.holdout: (entry.index, entry.hash) for entry in last}.items():
+            # By the connection that wrote it, it was counted; by another one it must be read.
+            if connection is not before and connection.execute(_HASH, (holdout, index)).fetchone() != (hashed,):
+                raise _lost(index)
+            self._heads.note(holdout, index, hashed)
 
-    def _check_file(self) -> None:
-        """A commit to a file that was deleted or replaced would be lost though it succeeds."""
-        if identity(self.path) != self._file:
-            raise LedgerError(
-                f"the ledger {self.path} was removed or replaced while it was open: nothing was charged\n"
-                "  Put the file back, with its -wal file, and open it again."
-            )
+    def _let_go(self) -> None:
+        self._heads.close()
+        self._file.disconnect(PATIENCE)
 
-    def _forked(self) -> None:
-        if self._connection is not None:
-            abandon(self._connection)
-            self._connection = None
-            self._laid_out = False
+    def _disown(self) -> None:
+        self._file.abandon()
+
+
+def _close_all() -> None:
+    """At the end of the process, and in the right way: what the interpreter lets go of is closed in SQLite's."""
+    for store in forks.stores():
+        if isinstance(store, SQLiteStore):
+            with contextlib.suppress(Exception):
+                store.close()
+
+
+atexit.register(_close_all)
 
 
 def _write_whole(connection: sqlite3.Connection, batch: list[Ticket]) -> bool:
@@ -213,7 +285,18 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
         for entry in entries
         for value in (entry.holdout, entry.index, entry.previous, entry.text, entry.hash, entry.signature)
     ]
+    before = connection.total_changes
     connection.execute(_insertion(len(entries)), values)
+    if connection.total_changes - before != len(entries):  # a trigger swallowed some, or took them out again
+        raise _lost(entries[-1].index)
+
+
+def _lost(index: int) -> Tampered:
+    return Tampered(
+        f"entry {index} was written to the ledger, and is not there.\n"
+        "  Something else changes this file: open the ledger again, and see whether it is whole.",
+        index=index,
+    )
 
 
 @cache

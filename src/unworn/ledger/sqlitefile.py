@@ -1,4 +1,4 @@
-"""The SQLite file of a ledger: its schema, how it is opened, and what its errors mean."""
+"""The SQLite file of a ledger: how it is opened and closed, and what its errors mean."""
 
 from __future__ import annotations
 
@@ -9,52 +9,29 @@ import time
 from pathlib import Path
 
 from unworn.errors import LedgerError
-from unworn.ledger.entry import GENESIS
+from unworn.ledger.sqliteschema import make_schema, read_version
 
 PATIENCE = 30.0
 """Seconds to wait for another process's commit; each takes well under a millisecond."""
 _LOG = 250
 """Pages of the write-ahead log before what it holds is moved into the file and it is written from its start again."""
 
-_VERSION = 1
-# The triggers stop mistakes and lost races, not forgers, who are found by the hashes. The one on INSERT lets
-# in only what follows the head, so that a commit is one statement; it is stronger than UNIQUE (holdout,
-# previous), which would touch one more page at every commit, and INSERT OR REPLACE does not get past it.
-_SCHEMA = """
-CREATE TABLE entries (
-    holdout TEXT NOT NULL,
-    idx INTEGER NOT NULL,
-    previous TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    body TEXT NOT NULL,
-    signature TEXT NOT NULL,
-    PRIMARY KEY (holdout, idx)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX terms ON entries (holdout) WHERE idx = 0;
-CREATE TRIGGER no_update BEFORE UPDATE ON entries
-    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER no_delete BEFORE DELETE ON entries
-    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER only_next BEFORE INSERT ON entries
-    WHEN NEW.previous IS NOT ifnull(
-            (SELECT hash FROM entries WHERE holdout = NEW.holdout ORDER BY idx DESC LIMIT 1), '{genesis}')
-        OR NEW.idx IS NOT ifnull((SELECT max(idx) + 1 FROM entries WHERE holdout = NEW.holdout), 0)
-    BEGIN SELECT RAISE(ABORT, 'not the next entry'); END;
-"""
+
+def check_place(path: Path) -> None:
+    """Refuse a path where no ledger can be kept, before anything is made there."""
+    if os.path.isdir(path):  # unlike Path.is_dir, never raises: the way there may be closed to us
+        raise LedgerError(f"{path} is a directory; a ledger is a file, such as {path / 'holdout.db'}")
+    if not os.path.isdir(path.parent):
+        raise LedgerError(f"the ledger {path} cannot be made: there is no directory {path.parent}, or no way into it")
+    obstacle = _obstacle(path)
+    if obstacle is not None:
+        raise LedgerError(f"the ledger {path} cannot be written: check the permissions of {obstacle}")
 
 
 def open_file(path: Path) -> sqlite3.Connection:
     """Open a ledger's file, or make it. The file is never opened by other means than SQLite's own: closing
     such a second handle would drop the locks this process holds on it.
     """
-    if os.path.isdir(path):  # unlike Path.is_dir, never raises: the way there may be closed to us
-        raise LedgerError(f"{path} is a directory; a ledger is a file, such as {path / 'holdout.db'}")
-    if not os.path.isdir(path.parent):
-        raise LedgerError(f"the ledger {path} cannot be made: there is no directory {path.parent}, or no way into it")
-    # Asked before SQLite is: it opens a file it may not write without a word, and leaves its own files beside it.
-    for each in (path, path.parent):
-        if os.path.exists(each) and not os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-            raise LedgerError(f"the ledger {path} cannot be written: check the permissions of {each}")
     deadline = time.monotonic() + PATIENCE
     while True:
         connection = None
@@ -62,7 +39,9 @@ def open_file(path: Path) -> sqlite3.Connection:
             connection = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
             _prepare(connection, path)
         except (sqlite3.Error, LedgerError) as error:
-            if connection is not None:
+            if connection is not None and _length(f"{path}-wal"):
+                close_leaving_log(connection)  # whatever it is, somebody may be using it
+            elif connection is not None:
                 connection.close()
             # Switching a new file to WAL is the one step where SQLite does not wait by itself.
             if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY") and time.monotonic() < deadline:
@@ -73,43 +52,52 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    version = _version(connection, path)
+    version = read_version(connection, path)
     if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
         raise LedgerError(f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
     if version == 0:
         connection.execute("BEGIN IMMEDIATE")
-        if _version(connection, path) == 0:  # another process may have been first
-            for statement in _statements(_SCHEMA.format(genesis=GENESIS)):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version={_VERSION}")
+        if read_version(connection, path) == 0:  # another process may have been first
+            make_schema(connection)
         connection.execute("COMMIT")
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    # In one statement, and so of one moment: another process may be making the schema just now.
-    found = connection.execute("SELECT user_version, name FROM pragma_user_version LEFT JOIN sqlite_master").fetchall()
-    version, names = int(found[0][0]), {name for _, name in found if name is not None}
-    if version > _VERSION:
-        raise LedgerError(
-            f"the ledger {path} has format {version}, this unworn reads up to {_VERSION}: upgrade it",
-            version=version,
-        )
-    if (version == 0 and names) or (version != 0 and not names >= {"entries", "only_next"}):
-        raise LedgerError(f"{path} is a SQLite file, but not a whole ledger: choose another name")
-    return version
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a ledger where nothing can be written: on read-only media, or in somebody else's folder."""
+    log = f"{path}-wal"
+    # Without a log nobody is writing, and SQLite need not make the files by which it would find that out.
+    how = "mode=ro" if _length(log) else "immutable=1"
+    connection = None
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False)
+        if read_version(connection, path) == 0:
+            raise LedgerError(f"{path} is empty: no ledger was made in it yet")
+    except (sqlite3.Error, LedgerError) as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error) and _length(log):
+            raise LedgerError(
+                f"the ledger {path} was not closed: its latest entries are in {path.name}-wal, and cannot be read "
+                f"where nothing can be written ({error}).\n"
+                "  Copy both files to a folder you can write to, and look at the copy."
+            ) from error
+        raise explain(error, path, "open") from error
+    return connection
 
 
-def _statements(script: str) -> list[str]:
-    """Split by hand: ``executescript`` commits first, and the schema must come as one transaction."""
-    statements, text = [], ""
-    for line in script.splitlines():
-        text += line + "\n"
-        if sqlite3.complete_statement(text):
-            statements.append(text)
-            text = ""
-    return statements
+def is_writable(path: Path) -> bool:
+    """Whether a ledger at this path can be written, as far as permissions and the file system tell."""
+    return _obstacle(path) is None
+
+
+def _obstacle(path: Path) -> Path | None:
+    # Asked before SQLite is: it opens a file it may not write without a word, and leaves its own files beside it.
+    for each in (path, path.parent):
+        if os.path.exists(each) and not os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            return each
+    return None
 
 
 def lay_out(connection: sqlite3.Connection, path: Path) -> None:
@@ -142,28 +130,50 @@ def _length(path: str) -> int:
         return 0
 
 
-def identity(path: Path) -> tuple[int, int]:
-    """Which file stands at this path just now."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return (found.st_dev, found.st_ino)
-
-
 def roll_back(connection: sqlite3.Connection | None) -> None:
     """Leave no transaction open, where SQLite has not already ended it."""
-    if connection is not None and connection.in_transaction:
-        with contextlib.suppress(sqlite3.Error):
+    with contextlib.suppress(sqlite3.Error):  # it may be closed by now
+        if connection is not None and connection.in_transaction:
             connection.execute("ROLLBACK")
 
 
-def abandon(connection: sqlite3.Connection) -> None:
-    """Never close this connection: it is the parent's.
+def close_leaving_log(connection: sqlite3.Connection) -> bool:
+    """Close a connection, and leave the write-ahead log to those who go on with it; whether that was possible.
 
-    Closing the copy a fork made can remove the write-ahead log under the parent's feet, and the
-    interpreter closes whatever it lets go of; so one reference more than it can drop.
+    SQLite removes the log when it believes that it is the last to close, and it can be wrong about that.
     """
+    roll_back(connection)
+    if _keep_log(connection):
+        connection.close()
+        return True
+    abandon(connection)
+    return False
+
+
+_NO_CHECKPOINT_ON_CLOSE = 1006
+
+
+def _keep_log(connection: sqlite3.Connection) -> bool:
+    if hasattr(connection, "setconfig"):  # Python 3.12
+        connection.setconfig(_NO_CHECKPOINT_ON_CLOSE, True)
+        return True
+    try:  # the same by hand: SQLite's own handle is the first thing in the connection's memory
+        import _sqlite3
+        import ctypes
+
+        handle = ctypes.c_void_p.from_address(id(connection) + object.__basicsize__)
+        configure, state = ctypes.CDLL(_sqlite3.__file__).sqlite3_db_config, ctypes.c_int(-1)
+        for wanted in (1, -1):  # set it, and ask whether it is set
+            state.value = -1
+            if configure(handle, _NO_CHECKPOINT_ON_CLOSE, ctypes.c_int(wanted), ctypes.byref(state)) != 0:
+                return False
+    except (ImportError, AttributeError, OSError):
+        return False
+    return state.value == 1
+
+
+def abandon(connection: sqlite3.Connection) -> None:
+    """Never close this connection: the interpreter closes whatever it lets go of, so one reference more."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

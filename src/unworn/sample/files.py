@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unworn.errors import MissingExtra, Unaskable
+from unworn.ledger.live import check_not_live
 from unworn.sample.csv_text import read_csv_text
 from unworn.sample.reading import Table, read_table
 
@@ -25,6 +26,7 @@ def read_path(path: Path) -> Table:
         raise Unaskable(f"cannot read {path.name}: give one of {', '.join(_READERS)}, or a frame")
     if not path.is_file():
         raise Unaskable(f"there is no file {path}", path=str(path))
+    check_not_live(path)
     backend = next((name for name in _BACKENDS if find_spec(name) is not None), None)
     if backend is None and form == "csv":
         return read_csv_text(path)
