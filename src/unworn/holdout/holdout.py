@@ -98,7 +98,7 @@ class Holdout(Looking):
 
         asks = _check_numbers(asks, confidence, max_width)
         declared = _declared(uses, use)
-        self._train = None if train is None else Sample.read_train(train, y)
+        self._train = None if train is None else Sample.read_train(train, y, groups)
         kept = is_stored(data)
         if kept and declared is not None:
             raise Unaskable("rows kept in an engine have one use: read them into memory to part them among uses")

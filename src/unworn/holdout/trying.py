@@ -68,18 +68,22 @@ def run_on_train(query: Query, train: Sample, run: Callable[[], T]) -> T:
         raise
     except Raised:
         raise Unaskable(
-            f"{query.label} cannot be asked: on {train.rows} rows that you may see its code returned{_returned(query, train)} "
-            "something that does not fit the labels or the metric.\n"
+            f"{_called(query)} cannot be asked: on {train.rows} rows that you may see its code returned "
+            f"{_returned(query, train)}what does not fit the labels or the metric.\n"
             "  Numbers go with numbers and text with text; scores have one column for each class.\n" + _FREE
         ) from None
     except BaseException as error:
         raise Unaskable(
-            f"{query.label} cannot be asked: its code failed on {train.rows} rows that you may see.\n"
+            f"{_called(query)} cannot be asked: its code failed on {train.rows} rows that you may see.\n"
             f"  {type(error).__name__}: {error}\n" + _FREE
         ) from error
 
 
 _FREE = "  The holdout's own rows were not touched, and nothing was charged."
+
+
+def _called(query: Query) -> str:
+    return " − ".join(type(model.model).__name__ for model in models_of(query)) or query.label
 
 
 def _returned(query: Query, train: Sample) -> str:
@@ -88,8 +92,8 @@ def _returned(query: Query, train: Sample) -> str:
     for model in models_of(query):
         with showing_rows():
             column = model.run(train.features, train.rows)
-        told.append(f" {'text' if column.kind == 'text' else column.values.dtype} of shape {column.values.shape}")
-    return ", and".join(told) + ":" if told else ""
+        told.append(f"{'text' if column.kind == 'text' else column.values.dtype} of shape {column.values.shape}, ")
+    return "and ".join(told)
 
 
 @cache
