@@ -69,7 +69,7 @@ def run_on_train(query: Query, train: Sample, run: Callable[[], T]) -> T:
     except Raised:
         raise Unaskable(
             f"{_called(query)} cannot be asked: on {train.rows} rows that you may see its code returned "
-            f"{_returned(query, train)}what does not fit the labels or the metric.\n"
+            f"{_returned(query, train)}, which does not fit the labels or the metric.\n"
             "  Numbers go with numbers and text with text; scores have one column for each class.\n" + _FREE
         ) from None
     except BaseException as error:
@@ -92,8 +92,8 @@ def _returned(query: Query, train: Sample) -> str:
     for model in models_of(query):
         with showing_rows():
             column = model.run(train.features, train.rows)
-        told.append(f"{'text' if column.kind == 'text' else column.values.dtype} of shape {column.values.shape}, ")
-    return "and ".join(told)
+        told.append(f"{'text' if column.kind == 'text' else column.values.dtype} of shape {column.values.shape}")
+    return " and ".join(told) or "something"
 
 
 @cache

@@ -196,7 +196,10 @@ class FromModel:
             raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")
 
         def run() -> Column:
-            column = read_array(getattr(self.model, self.method)(features))
+            told = getattr(self.model, self.method)(features)
+            if told is None:
+                raise TypeError(f"{self.method}() returned nothing")
+            column = read_array(told)
             shape = column.values.shape
             if len(shape) not in (1, 2) or shape[0] != rows:
                 raise ValueError(f"{self.method}() returned an array of shape {shape} for {rows} rows")
