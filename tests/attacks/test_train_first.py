@@ -62,7 +62,10 @@ def test_models_that_were_never_fitted_leave_everything_as_it_was() -> None:
 
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a column that is not there": (lambda X: X["nowhere"], "IndexError"),
-    "another number of columns": (lambda X: LogisticRegression().fit(X[:, :2], np.arange(len(X)) % 2).predict(X), "feat"),
+    "another number of columns": (
+        lambda X: LogisticRegression().fit(X[:, :2], np.arange(len(X)) % 2).predict(X),
+        "feat",
+    ),
     "text where numbers are": (lambda X: ["yes"] * len(X), "text of shape"),
     "too few": (lambda X: X[1:, 0], r"shape \(4,\) for 5 rows"),
     "no array at all": (lambda X: None, "returned nothing"),
@@ -120,7 +123,12 @@ def test_what_code_says_on_train_is_told(capsys: pytest.CaptureFixture[str]) -> 
         Holdout(*HOLD, train=TRAIN).score(Says(speak))
     assert capsys.readouterr().out == "printed for 5\nprinted for 400\n"
     told = [str(warning.message) for warning in seen]
-    assert [re.sub("divide.*", "divide", text) for text in told] == ["warned for 5", "divide", "warned for 400", "divide"]
+    assert [re.sub("divide.*", "divide", text) for text in told] == [
+        "warned for 5",
+        "divide",
+        "warned for 400",
+        "divide",
+    ]
 
 
 def test_a_holdout_that_code_asks_on_train_is_as_silent_as_ever(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,12 +140,10 @@ def test_a_holdout_that_code_asks_on_train_is_as_silent_as_ever(capsys: pytest.C
         raise ValueError("found")
 
     def ask(X: Any) -> Any:
-        try:
+        with pytest.raises(Failed) as caught:
             other.score(Says(pry), name=f"pry {len(X)}")
-        except Failed as failed:
-            assert failed.__cause__ is failed.__context__ is None
-            return X[:, 0] > 0
-        raise AssertionError
+        assert caught.value.__cause__ is caught.value.__context__ is None
+        return X[:, 0] > 0
 
     assert Holdout(*HOLD, train=TRAIN).score(Says(ask), name="asks").index == 1
     assert "777" not in capsys.readouterr().out
@@ -209,7 +215,12 @@ def test_a_search_is_told_what_fails_on_its_fold(jobs: int | None) -> None:
     holdout = Holdout(*HOLD)
     with pytest.raises(Unaskable, match=r"float64 of shape \(200, 2\), which does not fit"):
         cross_val_score(
-            FITTED, *TRAIN, cv=KFold(2), scoring=holdout.scorer("log_loss", classes=[0]), n_jobs=jobs, error_score="raise"
+            FITTED,
+            *TRAIN,
+            cv=KFold(2),
+            scoring=holdout.scorer("log_loss", classes=[0]),
+            n_jobs=jobs,
+            error_score="raise",
         )
     assert holdout.meter.asked == 0
     holdout.close()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.code_digest import Code
+from unworn.queries.live_code import Code
 from unworn.queries.predictions import FeatureFrame, featured
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Bools, Column, Floats, Frame, run_code
@@ -66,7 +66,9 @@ class Function(Query):
         def run() -> NDArray[Any]:
             result = np.asarray(self.fn({name: plain(whole.column(name)) for name in frame.names}))
             if result.shape != (whole.size,) or result.dtype.kind not in "biuf":
-                raise ValueError(f"it returned {result.dtype} of shape {result.shape} for {whole.size} rows, not numbers")
+                raise ValueError(
+                    f"it returned {result.dtype} of shape {result.shape} for {whole.size} rows, not numbers"
+                )
             return result
 
         result = run_code(run)

@@ -25,7 +25,6 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -37,9 +36,8 @@ from unworn.queries.origins import Files, imported_module, is_installed, version
 def digest_code(thing: Any, what: str = "model", kind: str | None = None) -> str:
     """The digest of an object with all its code.
 
-    >>> limit = 1
-    >>> one, same, other = (digest_code(eval(text)) for text in ("lambda x: x > 1", "lambda x:  x > 1", "lambda x: x > 2"))
-    >>> one == same, one == other
+    >>> one, same, other = lambda x: x > 1, lambda x:   x > 1, lambda x: x > 2
+    >>> digest_code(one) == digest_code(same), digest_code(one) == digest_code(other)
     (True, False)
     """
     sink = _Hashing()
@@ -52,55 +50,10 @@ def digest_code(thing: Any, what: str = "model", kind: str | None = None) -> str
     except Exception as error:
         raise Unaskable(
             f"{kind or type(thing).__name__} has no fingerprint: {pickler.place}cannot be pickled "
-            f"({type(error).__name__}: {str(error):.200}).\n"
+            f"({type(error).__name__}: {error!s:.200}).\n"
             f"  Give it name=, a name that changes whenever the {what} does."
         ) from None
     return sink.sha256.hexdigest()
-
-
-class Code:
-    """A live object that will run on rows, with what it was when a question was made of it.
-
-    Known by ``name`` where it has one: then it need not have a digest, and where it has, that one is only compared.
-    """
-
-    def __init__(
-        self, thing: Any, what: str, name: str | None = None, *, method: str | None = None, watch: bool = True
-    ) -> None:
-        self.thing, self.what, self.name, self.method, self.watch = thing, what, name, method, watch
-        self.digest: str | None = None
-        if name is None:
-            self.digest = self._digest()
-        elif watch:
-            with suppress(Unaskable):  # that nothing else goes by this name is then on the asker's word alone
-                self.digest = self._digest()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _code_again, (self.thing, self.what, self.name, self.method, self.watch)  # the code of its new process
-
-    def _digest(self) -> str:
-        runs = None if self.method is None else getattr(self.thing, self.method, None)
-        # The method too: it may have been put on the object, and left out of the object's own pickle.
-        seen = runs if isinstance(runs, (types.MethodType, types.FunctionType, functools.partial)) else None
-        return digest_code((self.thing, seen), self.what, type(self.thing).__name__)
-
-    def check_unchanged(self) -> None:
-        """Refuse what is no longer what the question was made of: fitted again, edited, or loaded anew."""
-        if self.digest is None or self._digest() == self.digest:
-            return
-        remedy = (
-            "Make the question again."
-            if self.name is None
-            else "If it is the same to you, ask under its name again: the recorded answer comes back, and can be used."
-        )
-        raise Unaskable(
-            f"this {self.what} ({type(self.thing).__name__}) changed since the question was made: it was fitted again, "
-            f"its code or its files were edited, or running it changes it.\n  Nothing was asked or charged. {remedy}"
-        )
-
-
-def _code_again(thing: Any, what: str, name: str | None, method: str | None, watch: bool) -> Code:
-    return Code(thing, what, name, method=method, watch=watch)
 
 
 class _Hashing:
@@ -141,9 +94,23 @@ _BY_NAME = (
 )
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _UNREAD = frozenset(
-    "__dict__ __weakref__ __doc__ __module__ __qualname__ __firstlineno__ __static_attributes__ _abc_impl "
-    "__annotations__ __annotate__ __annotate_func__ __annotations_cache__ __orig_bases__ __parameters__ "
-    "__type_params__".split()
+    {
+        "__dict__",
+        "__weakref__",
+        "__doc__",
+        "__module__",
+        "__qualname__",
+        "__firstlineno__",
+        "__static_attributes__",
+        "_abc_impl",
+        "__annotations__",
+        "__annotate__",
+        "__annotate_func__",
+        "__annotations_cache__",
+        "__orig_bases__",
+        "__parameters__",
+        "__type_params__",
+    }
 )
 """Of a class: what says nothing about what it does, or is read otherwise."""
 _ROWS = ("unworn.holdout.", "unworn.sample.")
@@ -236,7 +203,9 @@ class _CodePickler(pickle.Pickler):
             found: list[Any] = []
         else:
             found = _globals_of(function, code.chains)
-            found += [("import", level, name, _imported(function, level, name, names)) for level, name, names in code.imports]
+            found += [
+                ("import", level, name, _imported(function, level, name, names)) for level, name, names in code.imports
+            ]
         texts = [text for text in code.texts if self._files.digest(text) is not None]
         return _parts(
             "function", code.digest, function.__defaults__, function.__kwdefaults__, cells, found, texts, vars(function)

@@ -17,7 +17,7 @@ from typing import Any
 from unworn.errors import Unaskable
 
 LARGEST_FILE = 4 * 2**30
-"""Bytes of a file that a model names and that is read for its digest. A larger one is refused: give the model a name."""
+"""Bytes of a file that a model names and that is read for its digest. With a larger one a model needs a name."""
 _LONGEST_PATH = 1_024
 _SETTLED = 2.0
 """Seconds after which a file that changes also changes its time stamps, however coarse they are."""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries.arrays import number_words, read_array
-from unworn.queries.code_digest import Code
 from unworn.queries.labels import Class, as_classes
+from unworn.queries.live_code import Code
 from unworn.queries.rows import Column, Frame, run_code
 
 T = TypeVar("T")

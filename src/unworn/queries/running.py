@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from unworn.queries.callables import Function
-from unworn.queries.code_digest import Code
 from unworn.queries.compare import Difference
 from unworn.queries.hypothesis import Hypothesis
+from unworn.queries.live_code import Code
 from unworn.queries.predictions import FromModel
 from unworn.queries.query import Query
 from unworn.queries.scored import Metric

@@ -11,7 +11,7 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.callables import Columns
-from unworn.queries.code_digest import Code
+from unworn.queries.live_code import Code
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Frame, Raised, run_code
 from unworn.queries.schema import Schema
