@@ -195,7 +195,7 @@ def test_a_fingerprint_never_depends_on_rows() -> None:
 def test_names_stand_for_models() -> None:
     holdout = Holdout(*rows())
     unpicklable = Cut(0.1)
-    unpicklable.lock = lambda: None  # type: ignore[attr-defined]
+    unpicklable.stream = (row for row in range(3))  # type: ignore[attr-defined]
     with pytest.raises(Unaskable, match="name="):
         holdout.score(unpicklable)
     assert holdout.meter.asked == 0

@@ -211,12 +211,19 @@ def test_text_labels() -> None:
     assert (scores > 0.6).all()
 
 
-def test_a_fold_that_cannot_be_measured_leaves_the_guess_out() -> None:
+def test_an_estimator_that_fails_on_the_fold_never_sees_the_rows() -> None:
     holdout = Holdout(*HOLD)
     model = LogisticRegression().fit(*TRAIN)
+    with pytest.raises(Unaskable, match="2 features, but LogisticRegression is expecting 3"):
+        holdout.scorer("accuracy")(model, TRAIN[0][:, :2], TRAIN[1])
+    assert holdout.meter.asked == 0
+
+
+def test_a_fold_without_labels_leaves_the_guess_out() -> None:
+    holdout = Holdout(*HOLD)
     score = holdout.scorer("accuracy")
-    assert score(model, TRAIN[0][:, :2], TRAIN[1]) == pytest.approx(0.75, abs=0.1)  # the wrong width for the model
-    assert score(LogisticRegression(C=2).fit(*TRAIN), TRAIN[0]) == pytest.approx(0.75, abs=0.1)  # no labels
+    assert score(LogisticRegression().fit(*TRAIN), TRAIN[0]) == pytest.approx(0.75, abs=0.1)
+    assert score(LogisticRegression(C=2).fit(*TRAIN), TRAIN[0]) == pytest.approx(0.75, abs=0.1)
     first, second = records(holdout)
     assert first.guess is None
     assert first.published.source == "grid"

@@ -247,7 +247,7 @@ def test_a_question_keeps_the_array_it_was_fingerprinted_with() -> None:
 
 
 def test_a_model_without_a_pickle_needs_a_name() -> None:
-    model = Says(lambda: 0)
+    model = Says(step for step in range(3))
     with pytest.raises(Unaskable, match="name="):
         accuracy(model)
     assert accuracy(FromModel(model, name="v1")).fingerprint != accuracy(FromModel(model, name="v2")).fingerprint

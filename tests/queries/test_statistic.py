@@ -121,7 +121,8 @@ def test_it_has_no_values_for_rows() -> None:
 
 def test_identity() -> None:
     a, b = made(name=None), made(name=None)
-    assert a != b
+    assert a == b
+    assert a != made(lambda columns: 0, name=None)
     assert copy.deepcopy(a) == a == pickle.loads(pickle.dumps(a))
     assert made() == made(lambda columns: 0)
     assert made() != made(sensitivity=20.0)

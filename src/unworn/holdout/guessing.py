@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.errors import Unaskable
+from unworn.holdout.trying import run_on_train
 from unworn.mechanisms import Guess
 from unworn.mechanisms.base import has_failed
 from unworn.mechanisms.guess_and_check import standard_error
@@ -14,7 +15,6 @@ from unworn.mechanisms.transcript import Transcript
 from unworn.queries import metric as metric_query
 from unworn.queries.predictions import Named
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Raised
 
 if TYPE_CHECKING:
     from unworn.sample import Sample
@@ -37,24 +37,28 @@ def given_guess(
 
 
 def train_guess(query: Query, train: Sample) -> Guess | None:
-    """The value on rows the asker may see; none when the question cannot be put to them."""
+    """The value on rows the asker may see; none when the question cannot be put to them.
+
+    Code that fails on them is refused, with its own error in full.
+    """
     if not query.portable:
         return None
     try:
         facts = query.facts(train.schema, train.rows)
-        if facts.kind == "paired":
-            difference, spread = (float(x) for x in train.differences([query])[0])
-            span = (facts.high - facts.low) / 2
-            # Doubled; and agreement on every training row still leaves room for a few that differ.
-            discordance = min(2 * max(spread / span, 8 / train.size), 1.0)
-            variance = max(spread / span - (difference / span) ** 2, 0.0)
-            return Guess(difference, span * standard_error(variance, train.size), discordance * span, "train")
-        if facts.kind == "binary":
-            value, span = int(train.counts([query])[0]) / train.size, 1.0
-        else:
-            value, span = float(train.means([query])[0]), facts.high - facts.low
-    except (Unaskable, Raised):
+    except Unaskable:
         return None
+    if facts.kind == "paired":
+        difference, spread = (float(x) for x in run_on_train(query, train, lambda: train.differences([query])[0]))
+        span = (facts.high - facts.low) / 2
+        # Doubled; and agreement on every training row still leaves room for a few that differ.
+        discordance = min(2 * max(spread / span, 8 / train.size), 1.0)
+        variance = max(spread / span - (difference / span) ** 2, 0.0)
+        return Guess(difference, span * standard_error(variance, train.size), discordance * span, "train")
+    if facts.kind == "binary":
+        value, span = int(run_on_train(query, train, lambda: train.counts([query])[0])) / train.size, 1.0
+    else:
+        value = float(run_on_train(query, train, lambda: train.means([query])[0]))
+        span = facts.high - facts.low
     share = (value - facts.low) / span
     return Guess(value, span * standard_error(share * (1 - share), train.size), None, "train")
 
@@ -83,10 +87,13 @@ def _width(value: float | None, facts: Facts, what: str) -> float | None:
 def fold_guess(
     estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
 ) -> tuple[float, float | None] | None:
-    """A fitted estimator's score on a fold that it was not fitted on, with its standard error."""
+    """A fitted estimator's score on a fold that it was not fitted on, with its standard error.
+
+    An estimator that fails there is refused before it is shown the holdout's rows.
+    """
     from unworn.sample import Sample
 
-    query = metric_query(metric, Named(estimator, "fold"), **options)
+    query = metric_query(metric, Named(estimator, "fold", watch=False), **options)
     try:
         labels = Sample.read(None, y)
     except Unaskable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
@@ -14,6 +15,7 @@ from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
+from unworn.holdout.trying import few_rows, say_what_is_withheld, try_code
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import STOPPED, has_failed
@@ -21,13 +23,15 @@ from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
 from unworn.queries.metrics import metric_name
-from unworn.queries.predictions import Named, Recorded
+from unworn.queries.predictions import FromModel, Named, Recorded
 from unworn.queries.query import Facts
+from unworn.queries.running import check_code
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict
 
 if TYPE_CHECKING:
     from unworn.holdout.meter import Quote
+    from unworn.sample import Sample
 
 
 class Holdout(Looking):
@@ -95,7 +99,7 @@ class Holdout(Looking):
 
         asks = _check_numbers(asks, confidence, max_width)
         declared = _declared(uses, use)
-        self._train = None if train is None else Sample.read_train(train, y)
+        self._train = None if train is None else Sample.read_train(train, y, groups)
         kept = is_stored(data)
         if kept and declared is not None:
             raise Unaskable("rows kept in an engine have one use: read them into memory to part them among uses")
@@ -140,11 +144,11 @@ class Holdout(Looking):
 
         A question whose own code fails gets the whole range as its interval.
         """
-        asked = list(questions)
+        asked = list(questions)  # all made before any is checked: an estimator fitted again in between is found out
         expected = [None] * len(asked) if guesses is None else list(guesses)
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
-        return self._desk.enter([self._prepare(q, g, by=by) for q, g in zip(asked, expected, strict=True)])
+        return self._enter([self._prepare(q, g, by=by) for q, g in zip(asked, expected, strict=True)])
 
     def score(
         self,
@@ -161,10 +165,13 @@ class Holdout(Looking):
         """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
 
         Without a guess the value on ``train`` is it, or else the latest score by the same metric. A model is known by
-        its own bytes, or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …).
+        its own bytes and code, or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …).
+        With ``train`` a model is tried there first, and what it raises is told in full; what it raises, prints or warns
+        of on the holdout's rows is not.
         """
         query = self._metric(metric, predictions, name, options)
-        return self._one(self._prepare(query, guess, guess_se, again=again, by=by))
+        made_here = not isinstance(predictions, FromModel)
+        return self._one(self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here))
 
     def compare(
         self,
@@ -187,7 +194,9 @@ class Holdout(Looking):
         query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
         if discordance is not None and guess is None:
             guess = 0.0
-        return self._one(self._prepare(query, guess, guess_se, discordance, again=again, by=by))
+        made_here = not isinstance(first, FromModel) and not isinstance(second, FromModel)
+        ask = self._prepare(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
+        return self._one(ask)
 
     def test(
         self,
@@ -209,7 +218,10 @@ class Holdout(Looking):
         return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
 
     def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
-        """A narrower interval for an answer that matters: the same question again, inside its published cell."""
+        """A narrower interval for an answer that matters: the same question again, inside its published cell.
+
+        A model that was fitted again since is another model, and refused.
+        """
         entry = answer.certificate.entry
         if entry.holdout != self.id:
             raise Unaskable("this answer comes from another holdout; sharpen it there")
@@ -230,6 +242,7 @@ class Holdout(Looking):
         if query.fingerprint != record.fingerprint:
             raise Unaskable("this answer was given to another question than the one it carries")
         query.facts(self._sample.schema, self._sample.length)
+        check_code(query)
         return self._one(Ask(query, record.facts, None, _checked_name(by), parent=entry.index))
 
     def quote(
@@ -311,6 +324,7 @@ class Holdout(Looking):
         again: bool = False,
         by: str | None = None,
         test: bool = False,
+        made_here: bool = False,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
         query = _read_sql(question) if isinstance(question, str) else question
@@ -333,6 +347,10 @@ class Holdout(Looking):
             _ = query.fingerprint  # made here, so that what has none is refused before rows are read
         except (TypeError, ValueError, RecursionError) as why:
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
+        if not made_here:
+            check_code(query)
+        if facts.runs_code and self._train is not None:
+            try_code(query, set(self._sample.columns), self._train, self._few_rows)
         if value is not None:
             guess: Guess | None = given_guess(facts, value, error, discordance)
         elif error is not None:
@@ -351,8 +369,19 @@ class Holdout(Looking):
         wanted = metric_name(metric) == "balanced_accuracy" and not {"weights", "shares"} & set(options)
         return {**options, "shares": self._train.class_shares()} if wanted and self._train is not None else options
 
+    @cached_property
+    def _few_rows(self) -> Sample:
+        if self._train is None:
+            raise TypeError("there is no train")
+        return few_rows(self._train)
+
+    def _enter(self, asks: list[Ask]) -> list[Answer]:
+        if any(ask.facts.runs_code for ask in asks):
+            say_what_is_withheld()
+        return self._desk.enter(asks)
+
     def _one(self, ask: Ask) -> Answer:
-        (answer,) = self._desk.enter([ask])
+        (answer,) = self._enter([ask])
         record = answer.certificate.record
         if has_failed(record.symbol):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
+from unworn.queries.live_code import Code
 from unworn.queries.predictions import FeatureFrame, featured
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Bools, Column, Floats, Frame, guarded
+from unworn.queries.rows import Bools, Column, Floats, Frame, run_code
 from unworn.queries.schema import Schema
 
 Columns = dict[str, NDArray[Any]]
@@ -23,9 +23,8 @@ Columns = dict[str, NDArray[Any]]
 class Function(Query):
     """The mean of what user code says about each row.
 
-    Its fingerprint is its ``name``, or else a token drawn when it is made: two functions cannot be
-    compared, and nothing computed from the rows may stand in. A copy keeps the token, and so is the same
-    question.
+    Its fingerprint is its ``name``, or else the digest of its code (:mod:`~unworn.queries.code_digest`), taken when the
+    question is made: nothing computed from the rows may stand in. Before it runs it is looked at again.
     """
 
     fn: Callable[[Columns], Any]
@@ -33,14 +32,17 @@ class Function(Query):
     high: float
     binary: bool
     name: str | None
-    token: str = field(default_factory=lambda: os.urandom(16).hex())
+    code: Code = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", Code(self.fn, "function", self.name))
 
     @property
     def label(self) -> str:
         return self.name or str(getattr(self.fn, "__name__", type(self.fn).__name__))
 
     def to_json(self) -> dict[str, Any]:
-        identity = {"name": self.name} if self.name is not None else {"token": self.token}
+        identity = {"name": self.name} if self.name is not None else {"code": self.code.digest}
         return {"ask": "callable", "range": [self.low, self.high], "binary": self.binary, **identity}
 
     def __eq__(self, other: object) -> bool:
@@ -61,11 +63,15 @@ class Function(Query):
     def _run(self, frame: FeatureFrame) -> Bools | Floats:
         whole = frame.whole
 
-        def run() -> NDArray[Any] | None:
+        def run() -> NDArray[Any]:
             result = np.asarray(self.fn({name: plain(whole.column(name)) for name in frame.names}))
-            return result if result.shape == (whole.size,) and result.dtype.kind in "biuf" else None
+            if result.shape != (whole.size,) or result.dtype.kind not in "biuf":
+                raise ValueError(
+                    f"it returned {result.dtype} of shape {result.shape} for {whole.size} rows, not numbers"
+                )
+            return result
 
-        result = guarded(run)
+        result = run_code(run)
         with np.errstate(all="ignore"):
             numbers = result.astype(np.float64)
             known = ~np.isnan(numbers)
@@ -113,7 +119,8 @@ def function(
     """A question whose values are ``fn(columns)``: one a row, cut to ``range``; NaN counts as its lower end.
 
     ``fn`` is called once, with all the rows, as a dictionary of read-only arrays. With ``binary=True`` each
-    value counts as true or false. A name makes a repeat free; give another name to another function.
+    value counts as true or false. A function with the same code is the same question; where its code cannot be read
+    it needs a name, which must change whenever the function does.
 
     >>> function(lambda columns: columns["age"] / 100, range=(0, 1), name="age").to_json()
     {'ask': 'callable', 'range': [0.0, 1.0], 'binary': False, 'name': 'age'}
@@ -137,5 +144,5 @@ def function(
 
 def function_from_json(data: Mapping[str, Any]) -> NoReturn:
     """A ledger keeps a function's name, not its code."""
-    name = data.get("name") or data.get("token")
+    name = data.get("name") or data.get("code") or data.get("token")
     raise Unaskable(f"this record asks the Python function {name!r}, whose code is not in the ledger; make it again")

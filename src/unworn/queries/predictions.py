@@ -2,14 +2,13 @@
 
 The difference matters twice. An array is the asker's own, so what is wrong with it is said aloud and costs
 nothing. A model is user code that sees rows, so whatever it does has a value or is one fixed failure. And a
-question's fingerprint is made of the array or of the model's own bytes, never of what the model says about
-rows.
+question's fingerprint is made of the array or of the model's own bytes and code, never of what the model says
+about rows.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pickle
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
@@ -20,7 +19,8 @@ from numpy.typing import NDArray
 from unworn.errors import Unaskable
 from unworn.queries.arrays import number_words, read_array
 from unworn.queries.labels import Class, as_classes
-from unworn.queries.rows import Column, Frame, guarded
+from unworn.queries.live_code import Code
+from unworn.queries.rows import Column, Frame, run_code
 
 T = TypeVar("T")
 
@@ -157,22 +157,12 @@ def _digest(column: Column) -> str:
     return digest.hexdigest()
 
 
-class _Hashing:
-    """A file that only hashes, so that a large model is fingerprinted without a second copy in memory."""
-
-    def __init__(self) -> None:
-        self.sha256 = hashlib.sha256()
-
-    def write(self, data: Any) -> int:
-        self.sha256.update(data)
-        return len(data)
-
-
 class FromModel:
     """Predictions a model makes when it is shown the rows: user code, run once a question on all of them.
 
-    The model is known by the digest of its own pickle, taken now, before it sees any row; or by ``name``,
-    which then must change whenever the model does.
+    The model is known by the digest of its own pickle and code (:mod:`~unworn.queries.code_digest`), taken now, before
+    it sees any row; or by ``name``, which then must change whenever the model does. Either way it is looked at again
+    before it runs, and refused if it has changed meanwhile (``watch=False`` leaves that out for a model with a name).
 
     >>> class Majority:
     ...     def predict(self, X): return [1] * len(X)
@@ -182,11 +172,11 @@ class FromModel:
 
     runs_code = True
 
-    def __init__(self, model: Any, method: str = "predict", name: str | None = None) -> None:
+    def __init__(self, model: Any, method: str = "predict", name: str | None = None, *, watch: bool = True) -> None:
         if not callable(getattr(model, method, None)):
             raise Unaskable(f"{type(model).__name__} has no method {method}(); give an array or another model")
         self.model, self.method, self.name = model, method, name
-        self.identity = {"name": name} if name is not None else {"pickle": _pickled(model)}
+        self.code = Code(model, "model", name, method=method, watch=watch)
         self.classes = _classes(model)
 
     def __repr__(self) -> str:
@@ -197,18 +187,25 @@ class FromModel:
         return self.name or type(self.model).__name__
 
     def to_json(self) -> dict[str, Any]:
-        return {"method": self.method, **self.identity}
+        identity = {"name": self.name} if self.name is not None else {"model": self.code.digest}
+        return {"method": self.method, **identity}
 
     def run(self, features: Any, rows: int) -> Column:
         """Predictions for every row, or ``Raised``, which says nothing about what happened."""
         if features is None:
             raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")
 
-        def run() -> Column | None:
-            column = read_array(getattr(self.model, self.method)(features))
-            return column if column.values.ndim in (1, 2) and len(column.values) == rows else None
+        def run() -> Column:
+            told = getattr(self.model, self.method)(features)
+            if told is None:
+                raise TypeError(f"{self.method}() returned nothing")
+            column = read_array(told)
+            shape = column.values.shape
+            if len(shape) not in (1, 2) or shape[0] != rows:
+                raise ValueError(f"{self.method}() returned an array of shape {shape} for {rows} rows")
+            return column
 
-        return guarded(run)
+        return run_code(run)
 
 
 class Recorded:
@@ -222,25 +219,14 @@ class Recorded:
 
     @property
     def label(self) -> str:
-        return str(self.data.get("name") or f"predictions {self.data.get('digest', self.data.get('pickle', ''))[:6]}")
+        known_by = next((self.data[key] for key in ("digest", "model", "pickle") if key in self.data), "")
+        return str(self.data.get("name") or f"predictions {known_by[:6]}")
 
     def to_json(self) -> dict[str, Any]:
         return self.data
 
 
 Source = Given | FromModel | Recorded
-
-
-def _pickled(model: Any) -> str:
-    sink = _Hashing()
-    try:
-        pickle.Pickler(cast(Any, sink), protocol=5).dump(model)
-    except Exception as error:
-        raise Unaskable(
-            f"{type(model).__name__} cannot be pickled ({type(error).__name__}), so it has no fingerprint: "
-            "give it one with FromModel(model, name=...), a name that changes whenever the model does"
-        ) from None
-    return sink.sha256.hexdigest()
 
 
 def _classes(model: Any) -> tuple[Class, ...] | None:
@@ -256,22 +242,25 @@ class Named:
 
     predictions: Any
     name: str
+    watch: bool = True
 
 
-def as_source(predictions: Any, methods: Sequence[str] = ("predict",), name: str | None = None) -> Source:
+def as_source(
+    predictions: Any, methods: Sequence[str] = ("predict",), name: str | None = None, watch: bool = True
+) -> Source:
     """Predictions in any form the asker may bring: array, model, or an explicit source.
 
     >>> as_source([0, 1]).shape
     (2,)
     """
     if isinstance(predictions, Named):
-        return as_source(predictions.predictions, methods, predictions.name)
+        return as_source(predictions.predictions, methods, predictions.name, predictions.watch)
     if isinstance(predictions, (Given, FromModel, Recorded)):
         return predictions
     if any(callable(getattr(predictions, method, None)) for method in (*methods, "predict")):
         for method in methods:
             if callable(getattr(predictions, method, None)):
-                return FromModel(predictions, method, name)
+                return FromModel(predictions, method, name, watch=watch)
         raise Unaskable(f"{type(predictions).__name__} has no {' or '.join(methods)}, which this metric needs")
     return Given(predictions, name)
 

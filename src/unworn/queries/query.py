@@ -137,3 +137,7 @@ class Query(ABC):
     @cached_property
     def fingerprint(self) -> str:
         return hashlib.sha256(canonical(self.to_json()).encode()).hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was worked out here: in another process the same names may stand for other code."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("fingerprint", "_known")}

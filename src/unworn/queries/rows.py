@@ -6,7 +6,9 @@ randomly rounded units. A question sees a :class:`Frame`: some of the rows, colu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.queries.schema import ColumnKind
+from unworn.queries.withholding import withhold_output
 
 if TYPE_CHECKING:
     from unworn.queries.query import Query
@@ -128,20 +131,59 @@ class Raised(Exception):
         self.interrupted = interrupted
 
 
+_shown: ContextVar[Mapping[str, Any] | None] = ContextVar("shown", default=None)
+"""Where rows are the asker's own to see: how NumPy treated floating-point errors before we began."""
+
+
+@contextmanager
+def showing_rows() -> Iterator[None]:
+    """Questions in here are put to rows that the asker may see: user code speaks and fails as it would anywhere."""
+    before = _shown.set(dict(np.geterr()))
+    try:
+        yield
+    finally:
+        _shown.reset(before)
+
+
 def guarded(run: Callable[[], T | None]) -> T:
     """What user code returns on rows; whatever it raises, or None, is one and the same :class:`Raised`.
 
-    Even ``SystemExit``: what escaped would be an answer that nobody paid for.
+    Even ``SystemExit``: what escaped would be an answer that nobody paid for. So would be what it prints, warns of or
+    logs, which is dropped. Only :func:`showing_rows` lets all of that through.
     """
+    if _shown.get() is not None:
+        told = run()
+        if told is None:
+            raise Raised
+        return told
     result, interrupted = None, False
     try:
-        result = run()
-    except Raised as inner:
-        interrupted = inner.interrupted
+        with withhold_output():
+            try:
+                result = run()
+            except Raised as inner:
+                interrupted = inner.interrupted
+            except KeyboardInterrupt:
+                interrupted = True
+            except BaseException:
+                pass
     except KeyboardInterrupt:
         interrupted = True
-    except BaseException:
-        pass
-    if result is None:
+    if result is None or interrupted:
         raise Raised(interrupted)  # outside the handlers, so that no context carries the code's own error
     return result
+
+
+def run_code(run: Callable[[], T]) -> T:
+    """The user's own call, inside :func:`guarded`: what *it* asks other holdouts is not shown, wherever it runs."""
+
+    def call() -> T:
+        errors = _shown.get()
+        before = _shown.set(None)
+        try:
+            with nullcontext() if errors is None else np.errstate(**errors):
+                return run()
+        finally:
+            _shown.reset(before)
+
+    return guarded(call)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -12,8 +11,9 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.callables import Columns
+from unworn.queries.live_code import Code
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Frame, Raised, guarded
+from unworn.queries.rows import Frame, Raised, run_code
 from unworn.queries.schema import Schema
 
 _FINEST = 2.0**40
@@ -28,7 +28,7 @@ class Statistic(Query):
     could show that it holds for the rows that might have come instead. What is asked for is the mean of the number over
     fresh samples of the same size, so rows of another size are asked another question.
 
-    Like a function it is known by its ``name``, or else by a token drawn when it is made.
+    Like a function it is known by its ``name``, or else by the digest of its code.
     """
 
     fn: Callable[[Columns], Any]
@@ -36,7 +36,10 @@ class Statistic(Query):
     high: float
     sensitivity: float
     name: str | None
-    token: str = field(default_factory=lambda: os.urandom(16).hex())
+    code: Code = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", Code(self.fn, "function", self.name))
 
     @property
     def label(self) -> str:
@@ -47,7 +50,7 @@ class Statistic(Query):
         return False
 
     def to_json(self) -> dict[str, Any]:
-        identity = {"name": self.name} if self.name is not None else {"token": self.token}
+        identity = {"name": self.name} if self.name is not None else {"code": self.code.digest}
         return {"ask": "statistic", "range": [self.low, self.high], "sensitivity": self.sensitivity, **identity}
 
     def __eq__(self, other: object) -> bool:
@@ -75,7 +78,7 @@ class Statistic(Query):
             return None if math.isnan(number) else min(max(number, self.low), self.high)
 
         try:
-            return guarded(run)
+            return run_code(run)
         except Raised:
             return self.low
 
@@ -101,7 +104,7 @@ def statistic(
     range
         The lowest and the highest value that matter, declared and not computed from the rows.
     name
-        Makes a repeat free; give another name to another function.
+        What it is known by, instead of its code; give another name to another function.
 
     >>> import numpy as np
     >>> def trimmed(columns):
@@ -146,5 +149,5 @@ def statistic(
 
 def statistic_from_json(data: Mapping[str, Any]) -> NoReturn:
     """A ledger keeps a statistic's name, not its code."""
-    name = data.get("name") or data.get("token")
+    name = data.get("name") or data.get("code") or data.get("token")
     raise Unaskable(f"this record asks the statistic {name!r}, whose code is not in the ledger; make it again")

@@ -102,6 +102,7 @@ class Sample:
         schema: Declared | None = None,
         train: Any = None,
         path: Path | None = None,
+        hidden: str | None = None,
     ) -> Sample:
         columns, target = _with_target(table, y)
         rows = len(next(iter(columns.values())).column.values) if columns else table.rows
@@ -110,7 +111,7 @@ class Sample:
         unit = None if groups is None else _unit(columns, groups, rows)
         known = None if train is None else _train_columns(train, y, target)
         public = public_schema(columns, target, unit is not None, known, schema)
-        drop = [name for name in (y, groups) if isinstance(name, str)]
+        drop = [name for name in (y, groups, hidden) if isinstance(name, str)]
         return cls(
             {name: read.column for name, read in columns.items()},
             public,
@@ -123,20 +124,22 @@ class Sample:
         )
 
     @classmethod
-    def read_train(cls, train: Any, y: Any = None) -> Sample:
+    def read_train(cls, train: Any, y: Any = None, groups: Any = None) -> Sample:
         """Rows the asker may see: a frame or path like ``data``, or ``(X, y)``.
 
-        A frame like ``data`` holds its labels under the name that ``y`` gives, or that a series ``y`` bears.
+        A frame like ``data`` holds its labels under the name that ``y`` gives, or that a series ``y`` bears. A column
+        of ``groups`` is shown to no model, here as in ``data``.
         """
         if isinstance(train, cls):
             return train
+        hidden = groups if isinstance(groups, str) else None
         if isinstance(train, tuple):
             if len(train) != 2:
                 raise Unaskable(f"train is a frame or a pair (X, y), not {len(train)} things")
-            return cls.read(*train)
+            return cls._of(_table_of(train[0]), train[1], hidden=hidden)
         table = _table_of(train)
         name = y if isinstance(y, str) else None if y is None else series_name(y) or "y"
-        return cls._of(table, name if name in table.columns else None)
+        return cls._of(table, name if name in table.columns else None, hidden=hidden)
 
     @property
     def backend(self) -> str:
