@@ -14,16 +14,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unworn.display import show_html
 from unworn.errors import Exhausted, Mismatch, Tampered
+from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
-from unworn.queries.query import canonical
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "unworn certificate 1"
+MOST_OF_A_CARD = 2**26
 
 ASSUMPTIONS = (
     "The rows (groups, where rows are grouped) are independent draws from the population the answer speaks of.",
@@ -161,12 +163,10 @@ class Certificate:
         replay(entries)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        items = "".join(f"<li>{escape(assumption)}</li>" for assumption in self.assumptions)
+        items = "".join(f"<li>{show_html(assumption)}</li>" for assumption in self.assumptions)
         return (
-            f"<div><b>Certificate</b> · {escape(self.terms.name)} · answer {self.entry.index}<br>"
-            f"{escape(self.record.label)}<br>theorem: {escape(self.theorem)}<ul>{items}</ul>"
+            f"<div><b>Certificate</b> · {show_html(self.terms.name)} · answer {self.entry.index}<br>"
+            f"{show_html(self.record.label)}<br>theorem: {show_html(self.theorem)}<ul>{items}</ul>"
             f"<small>head <code>{self.head[:16]}…</code> · key <code>{self.terms.public[:16]}…</code></small></div>"
         )
 
@@ -176,17 +176,19 @@ def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:
     from pathlib import Path
 
     target = Path(path)
-    target.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    target.write_text(write_json(data), encoding="utf-8")
     return target
 
 
 def read_card(path: str | os.PathLike[str]) -> Any:
-    """What a file says, if it can be a card."""
+    """What a file says, if it can be a card: as it was saved, and in one way only."""
     try:
-        with open(path, encoding="utf-8") as card:
-            return json.loads(card.read())
-    except (ValueError, RecursionError):
+        with open(path, "rb") as card:
+            return read_document(card.read(MOST_OF_A_CARD + 1), MOST_OF_A_CARD)
+    except (json.JSONDecodeError, UnicodeDecodeError):
         raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
+    except ValueError as why:
+        raise Tampered(f"{os.fspath(path)} is not a card that was saved here: {why}") from None
 
 
 def replay(entries: Sequence[Entry]) -> Transcript:

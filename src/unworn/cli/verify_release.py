@@ -6,7 +6,7 @@ import json as json_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unworn.cli.output import emit, note, percent, say, wrapped
+from unworn.cli.output import emit, note, percent, say, say_wrapped
 from unworn.cli.stores import existing
 from unworn.errors import Mismatch, Tampered
 from unworn.ledger import verify as verify_chain
@@ -95,10 +95,10 @@ def _print(path: Path, certificate: ReleaseCertificate, done: list[str]) -> None
     for line in done:
         say(f"  {line}")
     for what in ("sample", "population", "chosen later"):
-        say(wrapped(f"Theorem ({what}): {said['theorems'][what]}"))
+        say_wrapped(f"Theorem ({what}): {said['theorems'][what]}")
     say("Assuming:")
     for assumption in certificate.assumptions:
-        say(wrapped(assumption, "  "))
+        say_wrapped(assumption, "  ")
     say(f"Key: {certificate.terms.public}")
     if not whole:
         note("Checked alone. Give the whole folder to check that its content is what was signed.")
