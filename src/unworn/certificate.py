@@ -148,7 +148,7 @@ class Certificate:
             check_complete(self.terms)
             mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
             follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
-        if not follows:
+        if not follows or offer.rows != self.terms.size:
             raise Tampered("the interval on the card does not follow from its symbol and level")
         if entries is not None:
             self._verify_against(entries)

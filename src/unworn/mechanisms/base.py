@@ -12,19 +12,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
+from unworn.typed_fields import read_fields
 
 if TYPE_CHECKING:
     from unworn.mechanisms.record import Record
 
 Symbol = int | float | str | list[Any]
 """What is released about the rows: nothing else about them ever leaves."""
+
+MOST_ROWS = 10**15
+"""More rows than any machine holds; up to here a float tells every count from the next, and all arithmetic is quick."""
+MOST_ASKS = 10**15
+"""The same for planned asks."""
 
 RAISED = "raised"
 """The symbol for user code that failed on the rows, or came back with another value when asked again."""
@@ -89,12 +95,12 @@ class Offer:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
-        pairs = ("inside", "within", "part", "price", "null")
-        if len(data) > len(_OFFER_FIELDS):
-            raise ValueError(f"an offer has {len(_OFFER_FIELDS)} numbers, not {len(data)}")
-        named: dict[str, Any] = dict(zip(_OFFER_FIELDS, data, strict=False))  # an older ledger has fewer
-        named |= {name: tuple(named[name]) for name in pairs if named.get(name) is not None}
-        return cls(**named)
+        if not isinstance(data, list | tuple) or len(data) > len(_OFFER_FIELDS):
+            raise ValueError(f"an offer is a list of at most {len(_OFFER_FIELDS)} numbers")
+        offer = read_fields(cls, dict(zip(_OFFER_FIELDS, data, strict=False)))  # an older ledger has fewer
+        if offer.kind not in get_args(Kind) or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
+            raise ValueError("no rows could have been offered this")
+        return offer
 
 
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))

@@ -62,7 +62,12 @@ class Schema(Mapping[str, ColumnType]):
     def from_json(cls, data: Mapping[str, Any]) -> Schema:
         columns: dict[str, ColumnType] = {}
         for name, (kind, nullable) in data["columns"].items():
-            if kind not in get_args(ColumnKind):
-                raise Unaskable(f"column {name!r} has kind {kind!r}; kinds are {', '.join(get_args(ColumnKind))}")
-            columns[name] = ColumnType(kind, bool(nullable))
-        return cls(columns, data.get("target"), bool(data.get("grouped", False)))
+            if not isinstance(kind, str) or kind not in get_args(ColumnKind) or not isinstance(nullable, bool):
+                raise Unaskable(
+                    f"column {name!r:.80} has kind {kind!r:.40}; kinds are {', '.join(get_args(ColumnKind))}"
+                )
+            columns[name] = ColumnType(kind, nullable)
+        target, grouped = data.get("target"), data.get("grouped", False)
+        if not (target is None or isinstance(target, str)) or not isinstance(grouped, bool):
+            raise Unaskable("a schema's target is a column's name, and its rows are grouped or not")
+        return cls(columns, target, grouped)
