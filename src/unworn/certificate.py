@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unworn.display import show_html
-from unworn.errors import Exhausted, Mismatch, Tampered
+from unworn.display import show_html, show_line
+from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.record import Record
@@ -148,7 +148,7 @@ class Certificate:
             check_complete(self.terms)
             mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
             follows = self.record.matches(offer, mechanism.event(offer, symbol), mechanism.publish(offer, symbol))
-        if not follows or offer.rows != self.terms.size:
+        if not follows or offer.rows > self.terms.size:
             raise Tampered("the interval on the card does not follow from its symbol and level")
         if entries is not None:
             self._verify_against(entries)
@@ -182,13 +182,17 @@ def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:
 
 def read_card(path: str | os.PathLike[str]) -> Any:
     """What a file says, if it can be a card: as it was saved, and in one way only."""
+    if not isinstance(path, str | os.PathLike):
+        raise Unaskable(f"a card is named by its path, not by a {type(path).__name__}")
     try:
         with open(path, "rb") as card:
             return read_document(card.read(MOST_OF_A_CARD + 1), MOST_OF_A_CARD)
     except (json.JSONDecodeError, UnicodeDecodeError):
-        raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
+        raise Tampered(f"{show_line(path)} is not JSON, so it is not a card") from None
+    except OSError as error:
+        raise LedgerError(f"the card {show_line(path)[:200]} cannot be read: {error.strerror}") from None
     except ValueError as why:
-        raise Tampered(f"{os.fspath(path)} is not a card that was saved here: {why}") from None
+        raise Tampered(f"{show_line(path)[:200]} is not a card that was saved here: {why}") from None
 
 
 def replay(entries: Sequence[Entry]) -> Transcript:

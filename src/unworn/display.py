@@ -40,6 +40,21 @@ def show_line(text: object) -> str:
     return _IN_LINE.sub(_written_out, str(text))
 
 
+def show_value(value: object, most: int = 60) -> str:
+    r"""Anything an asker may have given, for an error that says what it was; never an error itself.
+
+    >>> show_value(10**5000), show_value("x" * 100, 5)
+    ('a value of type int', "'xxxx…")
+    """
+    if isinstance(value, str | bytes) and len(value) > most:
+        value = value[:most]
+    try:
+        shown = show_line(repr(value))
+    except Exception:  # a class of the asker's own, or a number too long to write out
+        return f"a value of type {type(value).__name__}"
+    return shown if len(shown) <= most else shown[:most] + "…"
+
+
 def show_html(text: object) -> str:
     r"""A name inside a page, or inside the quotes of an attribute.
 

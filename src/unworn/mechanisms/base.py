@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event
+from unworn.mechanisms.arguments import MOST, check_parameters, checked_goal
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
 Symbol = int | float | str | list[Any]
 """What is released about the rows: nothing else about them ever leaves."""
 
-MOST_ROWS = 10**15
-"""More rows than any machine holds; up to here a float tells every count from the next, and all arithmetic is quick."""
-MOST_ASKS = 10**15
-"""The same for planned asks."""
+MOST_ROWS = MOST_ASKS = MOST
 
 RAISED = "raised"
 """The symbol for user code that failed on the rows, or came back with another value when asked again."""
@@ -171,6 +169,20 @@ class Mechanism(ABC):
     """What an answer takes from the rows: all their values, all of them rounded at random, or a few fresh rows."""
     tests: ClassVar[bool] = False
     """Whether hypotheses can be tested: see :meth:`offer_test`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Whatever a mechanism checks itself, its parameters are of their declared types by then."""
+        super().__init_subclass__(**options)
+        own, goal = cls.__dict__.get("__post_init__"), cls.__dict__.get("for_")
+        if own is not None:
+
+            def check(self: Mechanism) -> None:
+                check_parameters(self)
+                own(self)
+
+            cls.__post_init__ = check  # type: ignore[attr-defined]
+        if isinstance(goal, classmethod):
+            cls.for_ = classmethod(checked_goal(goal.__func__))  # type: ignore[method-assign,assignment]
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         """The state before the first ask."""

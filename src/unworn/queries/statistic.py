@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.callables import Columns
 from unworn.queries.query import Facts, Query
@@ -116,8 +117,8 @@ def statistic(
         raise Unaskable("a statistic needs range=(low, high), declared and not computed from the rows")
     try:
         low, high = (float(end) for end in range)
-    except (TypeError, ValueError):
-        raise Unaskable(f"range must be two numbers (low, high), not {range!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise Unaskable(f"range must be two numbers (low, high), not {show_value(range)}") from None
     if not (math.isfinite(high - low) and low < high):
         raise Unaskable(f"range must be finite with low < high, not ({low}, {high})", low=low, high=high)
     if sensitivity is None:
@@ -127,8 +128,8 @@ def statistic(
         )
     try:
         most = float(sensitivity)
-    except (TypeError, ValueError):
-        raise Unaskable(f"sensitivity must be a number, not {sensitivity!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise Unaskable(f"sensitivity must be a number, not {show_value(sensitivity)}") from None
     if not 0 < most <= high - low:  # also refuses NaN
         raise Unaskable(
             f"sensitivity={most:g} must be above 0 and at most the length {high - low:g} of the range, "
