@@ -93,7 +93,7 @@ def read_document(text: str | bytes, most: int = MOST) -> Any:
     told = (text.decode("utf-8") if isinstance(text, bytes) else text).replace("\r\n", "\n").strip()
     plain = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     if told not in (plain, escape_json(plain), canonical(found)):
-        raise ValueError("it is not written the way it was saved: a number, a text or a space was written otherwise")
+        raise ValueError("a number, a text or a space in it is written in another way")
     return found
 
 

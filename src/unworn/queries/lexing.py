@@ -31,7 +31,7 @@ _PIECE = re.compile(
 _JOINERS = frozenset(("and", "or", "not", "in", "between", "is", "as"))
 _BEFORE_TEXT = frozenset(("date", "timestamp"))
 _BEFORE_PARENTHESIS = frozenset(("and", "or", "not", "in", "between", "cast", "coalesce", "avg", "mean"))
-"""Words that may stand before a parenthesis: after any other the parser tries every way to read it, and again inside."""
+"""Words that may stand before a parenthesis: after any other the parser tries all ways to read it, and again inside."""
 # fmt: off
 _OTHER_SQL = frozenset((
     "all", "any", "array", "case", "distinct", "else", "end", "escape", "except", "exists",

@@ -48,5 +48,6 @@ def _stated(name: str, stated: str | ColumnType) -> ColumnType:
             return ColumnType(known, stated.endswith("?"))
     kinds = ", ".join(get_args(ColumnKind))
     raise Unaskable(
-        f"schema= says column {show_value(name)} is {show_value(stated)}; say one of {kinds}, with '?' if it may be missing"
+        f"schema= says column {show_value(name)} is {show_value(stated)}; say one of {kinds}, with '?' if it may be "
+        "missing"
     )
