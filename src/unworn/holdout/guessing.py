@@ -6,15 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-import numpy as np
-
-from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.mechanisms import Guess
 from unworn.mechanisms.base import RAISED
 from unworn.mechanisms.guess_and_check import standard_error
 from unworn.mechanisms.transcript import Transcript
 from unworn.queries import metric as metric_query
+from unworn.queries.literals import as_float
 from unworn.queries.predictions import Named
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Raised
@@ -27,7 +25,7 @@ def given_guess(
     facts: Facts, value: SupportsFloat, error: float | None = None, discordance: float | None = None
 ) -> Guess:
     """The asker's own guess, checked: it is theirs, so a mistake is an error and nothing is charged."""
-    number = _number(value, "a guess")
+    number = as_float(value, "a guess")
     if not facts.low <= number <= facts.high:  # also refuses NaN
         raise Unaskable(
             f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
@@ -75,21 +73,10 @@ def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | 
 def _width(value: float | None, facts: Facts, what: str) -> float | None:
     if value is None:
         return None
-    width = _number(value, what)
+    width = as_float(value, what)
     if not (math.isfinite(width) and width >= 0):
         raise Unaskable(f"{what} must be a finite number of at least 0, not {width}")
     return min(width, facts.span)  # wider than the range says no more than as wide
-
-
-def _number(value: SupportsFloat, what: str) -> float:
-    """One number of the asker's, whatever its type: a text, a truth value and a list are none."""
-    several = getattr(value, "ndim", 0) != 0
-    try:
-        if isinstance(value, str | bytes | bytearray | bool | np.bool_) or several:
-            raise TypeError
-        return float(value)
-    except (TypeError, ValueError, ArithmeticError):
-        raise Unaskable(f"{what} is a number, not {show_value(value)}") from None
 
 
 def fold_guess(

@@ -413,6 +413,6 @@ def _check_numbers(asks: int | None, confidence: float, max_width: float | None)
     if not (isinstance(confidence, float) and 0 < confidence < 1):
         raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
     real = isinstance(max_width, Real) and not isinstance(max_width, bool)
-    if max_width is not None and not (real and 0 < max_width < float("inf")):
+    if max_width is not None and not (real and 0 < max_width < 1e308):
         raise ValueError(f"max_width is a finite half-width above 0, not {show_value(max_width)}")
     return None if asks is None else int(asks)

@@ -66,7 +66,7 @@ def _checked(
         if (name == "confidence" or value is not None) and not (real and abs(value or 0) < inf):
             raise ValueError(f"{name} is a finite number, not {show_value(value)}")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {confidence}")
+        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
     left_out = [name for name, value in known.items() if value is None]
     if len(left_out) != 1:
         raise ValueError(
@@ -74,7 +74,7 @@ def _checked(
             + (f"these are left out: {', '.join(left_out)}" if left_out else "none is left out")
         )
     if width is not None and not 0 < width <= 0.5:
-        raise ValueError(f"width is a half-width in (0, 0.5], not {width}")
+        raise ValueError(f"width is a half-width in (0, 0.5], not {show_value(width)}")
     n, k, f = _whole("rows", rows, 1), _whole("asks", asks, 1), _whole("surprises", surprises, 0)
     if k is not None and f is not None and f >= k:
         raise ValueError(f"{f} surprises do not fit into {k} asks: the last one is never priced")

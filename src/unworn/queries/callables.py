@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unworn.display import show_value
 from unworn.errors import Unaskable
+from unworn.queries.literals import as_float
 from unworn.queries.predictions import FeatureFrame, featured
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Bools, Column, Floats, Frame, guarded
@@ -128,7 +129,7 @@ def function(
     if range is None:
         raise Unaskable("a function needs range=(low, high), declared and not computed from the rows, or binary=True")
     try:
-        low, high = (float(end) for end in range)
+        low, high = (as_float(end, "an end of a range") for end in range)
     except (TypeError, ValueError, OverflowError):
         raise Unaskable(f"range must be two numbers (low, high), not {show_value(range)}") from None
     if not (np.isfinite(low) and np.isfinite(high) and low < high):

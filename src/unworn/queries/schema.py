@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 
 ColumnKind = Literal["number", "bool", "text", "date"]
@@ -49,9 +50,9 @@ class Schema(Mapping[str, ColumnType]):
 
     def of(self, name: str) -> ColumnType:
         """The type of a column, or a refusal that names the columns there are."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             known = ", ".join(list(self.columns)[:20]) + (", …" if len(self.columns) > 20 else "")
-            raise Unaskable(f"there is no column {name!r}; the columns are: {known}", column=name)
+            raise Unaskable(f"there is no column {show_value(name)}; the columns are: {known}", column=name)
         return self.columns[name]
 
     def to_json(self) -> dict[str, Any]:
