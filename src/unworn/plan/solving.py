@@ -6,7 +6,7 @@ Everything is computed for a 0/1 question at one half, where intervals are wides
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, log1p
+from math import log1p
 from numbers import Real
 
 from unworn.bounds import clopper_pearson
@@ -62,9 +62,8 @@ def _checked(
 ) -> tuple[int | None, int | None, int | None]:
     known = {"rows": rows, "asks": asks, "width": width, "surprises": surprises}
     for name, value in (*known.items(), ("confidence", confidence)):
-        real = isinstance(value, Real) and not isinstance(value, bool)
-        if (name == "confidence" or value is not None) and not (real and abs(value or 0) < inf):
-            raise ValueError(f"{name} is a finite number, not {show_value(value)}")
+        if (name == "confidence" or value is not None) and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise ValueError(f"{name} is a number, not {show_value(value)}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
     left_out = [name for name, value in known.items() if value is None]
