@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .hostile_calls import Calls, is_ours, play
+from .hostile_calls import Calls
+from .judged_calls import is_ours, play
 
 
 def test_a_few_thousand_calls(tmp_path: Path) -> None:

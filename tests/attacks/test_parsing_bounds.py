@@ -13,11 +13,57 @@ from unworn import Unaskable
 from unworn.queries.lexing import screen
 from unworn.queries.sql import parse
 
-WORDS = (
-    "date timestamp char varchar decimal nullable tuple enum struct map array interval time int text json float double "
-    "bit binary variant object row cast coalesce avg mean not in between and or extract trim position substring if "
-    "abs count filter any all exists select values list set left right"
-).split()
+WORDS = [
+    "date",
+    "timestamp",
+    "char",
+    "varchar",
+    "decimal",
+    "nullable",
+    "tuple",
+    "enum",
+    "struct",
+    "map",
+    "array",
+    "interval",
+    "time",
+    "int",
+    "text",
+    "json",
+    "float",
+    "double",
+    "bit",
+    "binary",
+    "variant",
+    "object",
+    "row",
+    "cast",
+    "coalesce",
+    "avg",
+    "mean",
+    "not",
+    "in",
+    "between",
+    "and",
+    "or",
+    "extract",
+    "trim",
+    "position",
+    "substring",
+    "if",
+    "abs",
+    "count",
+    "filter",
+    "any",
+    "all",
+    "exists",
+    "select",
+    "values",
+    "list",
+    "set",
+    "left",
+    "right",
+]
 SECONDS = 20
 """Processor time for all the texts together, of which they need less than one; unbounded, one text takes years."""
 

@@ -49,7 +49,8 @@ class Elements(HTMLParser):
 
 def test_every_hidden_character_is_written_out_and_no_other() -> None:
     every = "".join(map(chr, range(0x110000)))
-    assert not OBEYED.search(show_line(every)) and "\n" not in show_line(every)
+    assert not OBEYED.search(show_line(every))
+    assert "\n" not in show_line(every)
     unseen = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, 0xFFA0, *range(0xE0000, 0xE1000)}
     visible = "".join(character for character in every if character.isprintable() and ord(character) not in unseen)
     assert show_line(visible) == visible
@@ -78,7 +79,8 @@ def test_reprs_of_a_holdout_its_answers_and_its_meter() -> None:
     holdout, answer = asked()
     shown = [repr(holdout), str(answer), repr(answer), str(holdout.meter), answer.row()["by"], answer.row()["question"]]
     for text in shown:
-        assert not OBEYED.search(text) and "\n" not in text
+        assert not OBEYED.search(text)
+        assert "\n" not in text
     for page in (holdout._repr_html_(), answer._repr_html_(), answer.certificate._repr_html_()):
         assert not OBEYED.search(page)
         assert not {"script", "img"} & set(Elements(page).found)
@@ -98,7 +100,8 @@ def test_errors_carry_no_escapes() -> None:
     holdout, _ = asked()
     with pytest.raises(Unaskable) as refused:
         holdout.ask(share(col("age") > 0))  # names the columns there are
-    assert not OBEYED.search(str(refused.value)) and not OBEYED.search(refused.value.message)
+    assert not OBEYED.search(str(refused.value))
+    assert not OBEYED.search(refused.value.message)
     assert show_html(TAG).startswith("&lt;/script")
     assert str(Mismatch(f"a\x9b31m\n  {HOSTILE}", name=HOSTILE)).count("\n") == 2  # the line's end in the name is kept
     assert Mismatch("x", name=HOSTILE).numbers["name"] == HOSTILE
@@ -144,7 +147,8 @@ save(intervals([row], title=hostile, subtitle=hostile), {str(tmp_path / "x")!r} 
         Tree.fromstring(drawn)
     if suffix == ".html":
         page = drawn.decode()
-        assert Elements(page).found.count("script") == 3 and "img" not in Elements(page).found
+        assert Elements(page).found.count("script") == 3
+        assert "img" not in Elements(page).found
         spec = json.loads(page.split('id="spec">')[1].split("</script>")[0])
         assert "img src=x onerror" in spec["title"]["text"]
         assert "Content-Security-Policy" in page
@@ -165,6 +169,9 @@ def test_a_release_of_hostile_names_is_saved(tmp_path: Path) -> None:
     code = fit(data, 2, epsilon=1.0, domain={name: [0, 1], "b": [0, 1]})
     folder = code.save(tmp_path / "release", rows=20)
     page = (folder / "README.md").read_text()
-    assert not OBEYED.search(page) and "<img" not in page and "](http" not in page
-    assert "img" not in Elements(code._repr_html_()).found and not OBEYED.search(code._repr_html_())
+    assert not OBEYED.search(page)
+    assert "<img" not in page
+    assert "](http" not in page
+    assert "img" not in Elements(code._repr_html_()).found
+    assert not OBEYED.search(code._repr_html_())
     assert (folder / "rows.csv").read_text().count(TAG) == 1  # the data stay what they are
