@@ -307,7 +307,7 @@ def test_terms_forged_for_a_wider_promise(chain: list[Entry]) -> None:
     forgery = resign(chain, Key.new(), forged(0, lambda body: body.update(confidence=0.5)))
     with pytest.raises(Tampered, match="was not priced"):
         replay(forgery)
-    forgery = resign(chain, Key.new(), forged(0, lambda body: body.update(size=10**6)))
+    forgery = resign(chain, Key.new(), forged(0, lambda body: body.update(size=10**6, rows=10**6)))
     with pytest.raises(Tampered, match="was not priced"):
         replay(forgery)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from unworn.certificate import Certificate
+from unworn.display import show_html, show_line
 from unworn.queries.query import Query
 
 
@@ -41,7 +42,7 @@ class Answer:
             certificate.terms.confidence,
             published.source,
             certificate.entry.index,
-            record.label,
+            show_line(record.label),
             certificate,
             query,
         )
@@ -59,8 +60,8 @@ class Answer:
 
     def __str__(self) -> str:
         if self.source == "test":
-            return f"{self.label} {'yes' if self.value else 'no'}"
-        return f"{self.label}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({self.source})"
+            return f"{show_line(self.label)} {'yes' if self.value else 'no'}"
+        return f"{show_line(self.label)}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({self.source})"
 
     def row(self) -> dict[str, Any]:
         """One row of ``holdout.answers``."""
@@ -74,16 +75,14 @@ class Answer:
             "width": self.width,
             "source": self.source,
             "guess": None if record.guess is None else record.guess.value,
-            "by": record.by,
+            "by": None if record.by is None else show_line(record.by),
             "at": datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds"),
         }
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         if self.source == "test":
             outcome = "rejected" if self.value else "not rejected"
-            return f"<div><b>{outcome}</b> · {escape(self.label)}<br><small>answer {self.index}</small></div>"
+            return f"<div><b>{outcome}</b> · {show_html(self.label)}<br><small>answer {self.index}</small></div>"
         left, span = self.certificate.record.facts.low, self.certificate.record.facts.high
         scale = 100 / (span - left)
         bar = (
@@ -94,7 +93,7 @@ class Answer:
             f"background:#f58518'></div></div>"
         )
         return (
-            f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {escape(self.label)}{bar}"
-            f"<small>{100 * self.confidence:.6g} % for all answers together · {escape(self.source)} · "
+            f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {show_html(self.label)}{bar}"
+            f"<small>{100 * self.confidence:.6g} % for all answers together · {show_html(self.source)} · "
             f"answer {self.index}</small></div>"
         )

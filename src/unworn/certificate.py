@@ -14,17 +14,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unworn.errors import Exhausted, Mismatch, Tampered
+from unworn.display import show_html, show_line
+from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
+from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.ledger.live import check_not_live
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
-from unworn.queries.query import canonical
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "unworn certificate 1"
+MOST_OF_A_CARD = 2**26
 
 ASSUMPTIONS = (
     "The rows (groups, where rows are grouped) are independent draws from the population the answer speaks of.",
@@ -147,7 +149,7 @@ class Certificate:
             check_complete(self.terms)
             mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
             follows = self.record.matches(offer, mechanism.charge(offer, symbol), mechanism.publish(offer, symbol))
-        if not follows:
+        if not follows or offer.rows > self.terms.size:
             raise Tampered("the interval on the card does not follow from its symbol and level")
         if entries is not None:
             self._verify_against(entries)
@@ -162,12 +164,10 @@ class Certificate:
         replay(entries)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        items = "".join(f"<li>{escape(assumption)}</li>" for assumption in self.assumptions)
+        items = "".join(f"<li>{show_html(assumption)}</li>" for assumption in self.assumptions)
         return (
-            f"<div><b>Certificate</b> · {escape(self.terms.name)} · answer {self.entry.index}<br>"
-            f"{escape(self.record.label)}<br>theorem: {escape(self.theorem)}<ul>{items}</ul>"
+            f"<div><b>Certificate</b> · {show_html(self.terms.name)} · answer {self.entry.index}<br>"
+            f"{show_html(self.record.label)}<br>theorem: {show_html(self.theorem)}<ul>{items}</ul>"
             f"<small>head <code>{self.head[:16]}…</code> · key <code>{self.terms.public[:16]}…</code></small></div>"
         )
 
@@ -177,18 +177,24 @@ def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:
     from pathlib import Path
 
     target = Path(path)
-    target.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    target.write_text(write_json(data), encoding="utf-8")
     return target
 
 
 def read_card(path: str | os.PathLike[str]) -> Any:
-    """What a file says, if it can be a card."""
+    """What a file says, if it can be a card: as it was saved, and in one way only."""
+    if not isinstance(path, str | os.PathLike):
+        raise Unaskable(f"a card is named by its path, not by a {type(path).__name__}")
     check_not_live(path)
     try:
-        with open(path, encoding="utf-8") as card:
-            return json.loads(card.read())
-    except (ValueError, RecursionError):
-        raise Tampered(f"{os.fspath(path)} is not JSON, so it is not a card") from None
+        with open(path, "rb") as card:
+            return read_document(card.read(MOST_OF_A_CARD + 1), MOST_OF_A_CARD)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise Tampered(f"{show_line(path)} is not JSON, so it is not a card") from None
+    except OSError as error:
+        raise LedgerError(f"the card {show_line(path)[:200]} cannot be read: {error.strerror}") from None
+    except ValueError as why:
+        raise Tampered(f"{show_line(path)[:200]} is not a card that was saved here: {why}") from None
 
 
 def replay(entries: Sequence[Entry]) -> Transcript:

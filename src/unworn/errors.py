@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from unworn.display import show_text
+
 
 class UnwornError(Exception):
     """Base of everything this package raises on purpose.
 
     Extra facts are kept as attributes in ``numbers`` so that a program need not read the sentence;
-    they survive pickling, because a search in worker processes must report the error it met.
+    they survive pickling, because a search in worker processes must report the error it met. The sentence
+    is for a screen: what a name in it could do there is written out.
 
     >>> Exhausted("no asks left", asked=10, planned=10).numbers["asked"]
     10
     """
 
     def __init__(self, message: str, **numbers: Any) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = show_text(message)
+        super().__init__(self.message)
         self.numbers = numbers
 
     def __reduce__(self) -> tuple[Any, ...]:

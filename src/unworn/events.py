@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from unworn.typed_fields import read_fields
+
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -116,5 +118,8 @@ def from_json(data: dict[str, Any]) -> Event:
     >>> from_json({'event': 'looked', 'part': 3, 'round': 3})
     Looked(part=3, round=3)
     """
-    fields = dict(data)
-    return _KINDS[fields.pop("event")](**fields)
+    told = dict(data)
+    kind = told.pop("event")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"there is no event {kind!r:.40}")
+    return read_fields(_KINDS[kind], told)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unworn.certificate import Certificate
+from unworn.display import show_html, show_line
 from unworn.mechanisms.base import has_failed
 from unworn.queries.hypothesis import asked_at
 
@@ -33,7 +34,7 @@ class Verdict:
         record, null = certificate.record, certificate.record.offer.null
         if null is None or has_failed(record.symbol):
             raise ValueError(f"entry {certificate.entry.index} of the ledger is not the outcome of a test")
-        words = record.label.removesuffix(asked_at(null[2]))
+        words = show_line(record.label.removesuffix(asked_at(null[2])))
         return cls(record.symbol == 1, words, null[2], record.offer.log_level, certificate.entry.index, certificate)
 
     @property
@@ -48,14 +49,12 @@ class Verdict:
         return Verdict.of, (self.certificate,)
 
     def __str__(self) -> str:
-        return f"{self._word()} at level {self.level:g}: {self.hypothesis}"
+        return f"{self._word()} at level {self.level:g}: {show_line(self.hypothesis)}"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         corrected = f"{self.corrected_level:.3g}" if self.corrected_level else f"e^{self.log_corrected_level:.1f}"
         return (
-            f"<div><b>{self._word()}</b> · {escape(self.hypothesis)}<br>"
+            f"<div><b>{self._word()}</b> · {show_html(self.hypothesis)}<br>"
             f"<small>level {self.level:g} for all tests together, {corrected} for this one · "
             f"answer {self.index}</small></div>"
         )

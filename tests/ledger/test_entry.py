@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +30,7 @@ def test_hash_is_over_the_canonical_json_of_the_four_fields(body: dict[str, obje
     entry = Entry.seal(HOLDOUT, index, "1f" * 32, body, KEY)
     fields = {"body": body, "holdout": HOLDOUT, "index": index, "previous": "1f" * 32}
     assert entry.hash == hashlib.sha256(canonical(fields).encode()).hexdigest()
-    again = Entry.from_line(json.dumps(entry.to_json()))
+    again = Entry.from_line(canonical(entry.to_json()))
     assert again == entry
     assert again.text == entry.text == canonical(body)
 
@@ -129,9 +128,6 @@ def test_hostile_lines_are_tampered_and_nothing_else(line: str | bytes) -> None:
 
 @pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
 def test_numbers_json_does_not_have_never_reach_a_hash(number: str) -> None:
-    line = json.dumps(Entry.seal(HOLDOUT, 0, GENESIS, {"a": 1}, KEY).to_json()).replace(
-        '{"a": 1}', f'{{"a": {number}}}'
-    )
-    entry = Entry.from_line(line)
-    with pytest.raises(LedgerError):
-        _ = entry.text
+    line = canonical(Entry.seal(HOLDOUT, 0, GENESIS, {"a": 1}, KEY).to_json()).replace('{"a":1}', f'{{"a":{number}}}')
+    with pytest.raises(Tampered):
+        Entry.from_line(line)

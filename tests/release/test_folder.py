@@ -19,6 +19,7 @@ import pytest
 
 from unworn import Unaskable, UnwornError, charts, col, share
 from unworn.errors import MissingExtra, Tampered
+from unworn.json_text import write_json
 from unworn.ledger import MemoryStore, open_store
 from unworn.release import Release, fit
 from unworn.release.arrays import expected
@@ -327,7 +328,7 @@ def test_a_distribution_that_was_changed_is_not_saved(tmp_path: Path) -> None:
 def edit(path: Path, change: Callable[[Any], Any]) -> None:
     data = json.loads(path.read_text())
     told = change(data)
-    path.write_text(json.dumps(data if told is None else told))
+    path.write_text(write_json(data if told is None else told))
 
 
 def repack(folder: Path, change: Callable[[dict[str, Any]], None], **options: Any) -> None:

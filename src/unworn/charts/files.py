@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from pathlib import Path
 from typing import Any
 
+from unworn.charts.page import write_page
+from unworn.display import show_line
 from unworn.errors import MissingExtra, UnwornError
 
 SUFFIXES = (".svg", ".png", ".html", ".json")
@@ -22,21 +26,46 @@ def save(chart: Any, path: str | os.PathLike[str]) -> Path:
     '<svg'
     """
     target = check(path)
-    suffix = target.suffix.lower()
-    import vl_convert
-
     try:
-        if suffix == ".png":
-            target.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), scale=2))
-        elif suffix == ".svg":
-            target.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8")
-        elif suffix == ".html":
-            target.write_text(vl_convert.vegalite_to_html(chart.to_json(), bundle=True), encoding="utf-8")
-        else:
-            target.write_text(chart.to_json(), encoding="utf-8")
+        target.write_bytes(_drawn(clean_spec(chart), target))
     except OSError as error:
         raise UnwornError(f"the figure {target} could not be written: {error.strerror}") from None
+    except ValueError as error:
+        raise UnwornError(f"the figure {target} could not be drawn: {str(error)[:200]}") from None
     return target
+
+
+def clean_spec(chart: Any) -> str:
+    """What a chart says, as JSON that its renderer can read.
+
+    A control character or half a surrogate pair would stop the renderer, and the interpreter with it; NaN is no JSON.
+    """
+    return json.dumps(_clean(chart.to_dict()), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return show_line(value)
+    if isinstance(value, dict):
+        return {show_line(name): _clean(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _drawn(spec: str, target: Path) -> bytes:
+    import vl_convert
+
+    match target.suffix.lower():
+        case ".png":
+            return bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        case ".svg":
+            text = vl_convert.vegalite_to_svg(spec)
+        case ".html":
+            text = write_page(spec, vl_convert.javascript_bundle(), target.stem)
+        case _:
+            text = spec
+    return str(text).encode()
 
 
 def check(path: str | os.PathLike[str]) -> Path:

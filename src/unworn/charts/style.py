@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from unworn.display import show_line
 from unworn.errors import MissingExtra
 
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#6B6B6B"
 SKY, AMBER, BLACK = "#56B4E9", "#C98B00", "#222222"
+
+_TAG = re.compile("<(?=[/!?a-zA-Z])")
+_LONGEST = 2000
+"""Characters of one text in a picture: nobody reads more, and a renderer measures each."""
 
 Table = Any
 """A list of dictionaries, a dictionary of columns, or a frame."""
@@ -24,13 +30,31 @@ def altair(purpose: str) -> Any:
 
 
 def records(table: Table) -> list[dict[str, Any]]:
+    """The rows of a table, with names as they may be drawn."""
+    return [{name: _drawable(value) for name, value in row.items()} for row in _rows(table)]
+
+
+def _rows(table: Table) -> Iterable[Mapping[str, Any]]:
     if isinstance(table, Mapping):
         return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
     if isinstance(table, Iterable) and not hasattr(table, "columns"):
-        return [dict(row) for row in table]
+        return table
     import narwhals as nw
 
     return [dict(row) for row in nw.from_native(table, eager_only=True).iter_rows(named=True)]
+
+
+def _drawable(value: Any) -> Any:
+    return drawn_text(value) if isinstance(value, str) else value
+
+
+def drawn_text(text: str) -> str:
+    """A name in a picture: short, visible, and no HTML, for a notebook puts the picture's words into a script.
+
+    >>> drawn_text("age < 65 </script>")
+    'age < 65 ‹/script>'
+    """
+    return _TAG.sub("‹", show_line(text[:_LONGEST]))
 
 
 def data(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -74,8 +98,8 @@ def axis(alt: Any, **options: Any) -> Any:
 def dressed(alt: Any, chart: Any, title: str, subtitle: str | Sequence[str]) -> Any:
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     head = alt.TitleParams(
-        title,
-        subtitle=[line for line in lines if line],
+        drawn_text(title),
+        subtitle=[drawn_text(line) for line in lines if line],
         anchor="start",
         fontSize=17,
         subtitleFontSize=13,

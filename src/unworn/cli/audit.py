@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unworn import charts
-from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, table, wrapped
+from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, say_wrapped, table
 
 if TYPE_CHECKING:
     from unworn.audit import Coverage, Report
@@ -130,7 +130,7 @@ def _print(report: Report, what: str) -> None:
     say()
     if report.refuted:
         found = f"{symbol} is at least {report.lower_bound:.3f}, and {report.claimed.value:.4g} is claimed"
-        say(wrapped(f"REFUTED: {report.violation or found}."))
+        say_wrapped(f"REFUTED: {report.violation or found}.")
         told = (
             f"The outcome '{best.outcome}' came in {best.seen[0]:.4%} of the runs on one input and in "
             f"{best.seen[1]:.4%} on its neighbour ({best.pair}): whoever sees it knows more about one row than was "
@@ -146,7 +146,7 @@ def _print(report: Report, what: str) -> None:
         )
         if report.broken:
             told += " This control is known to be broken: it takes more trials to see it."
-    say(wrapped(told))
+    say_wrapped(told)
     say(f"{report.trials:,} runs an input, limits at {percent(report.confidence)}, seed {report.seed}.")
 
 
@@ -199,5 +199,5 @@ def _print_coverage(told: Coverage, name: str) -> None:
     else:
         say("Not refuted: nobody made it miss more often than it promises.")
     if told.refused:
-        say(wrapped(f"It does not answer what these analysts ask: {', '.join(told.refused)}."))
+        say_wrapped(f"It does not answer what these analysts ask: {', '.join(told.refused)}.")
     say(f"Limits at {percent(told.certainty)}, seed {told.seed}.")

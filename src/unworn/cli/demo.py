@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unworn import charts
-from unworn.cli.output import BadInput, Json, emit, note, progress, say, table, wrapped
+from unworn.cli.output import BadInput, Json, emit, note, progress, say, say_wrapped, table
 from unworn.errors import MissingExtra, UnwornError
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _print(outcomes: list[Outcome], rows: int, asks: int, real: int) -> None:
     say()
     table(["", "plain holdout", "unworn"], lines, right=(1, 2))
     say()
-    say(wrapped(_words(plain, guarded, real)))
+    say_wrapped(_words(plain, guarded, real))
     say()
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unworn.display import escape_json, show_line, show_text
 from unworn.errors import (
     Exhausted,
     LedgerError,
@@ -50,18 +51,18 @@ def bad_input() -> Iterator[None]:
 
 
 def say(text: str = "", *, nl: bool = True) -> None:
-    """A line for the reader, on standard output."""
-    typer.echo(text, nl=nl)
+    """One line for the reader, on standard output, whatever the names in it hold."""
+    typer.echo(show_line(text), nl=nl)
 
 
 def note(text: str) -> None:
-    """A line about what is going on, on standard error."""
-    typer.echo(text, err=True)
+    """What is going on, on standard error."""
+    typer.echo(show_text(text), err=True)
 
 
 def emit(document: Any) -> None:
     """The one JSON document of a command."""
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+    typer.echo(escape_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=str)))
 
 
 def complain(error: UnwornError, *, as_json: bool) -> None:
@@ -94,7 +95,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence
         wraps = place == len(headers) - 1
         drawn.add_column(header, justify="right" if place in right else "left", overflow="fold", no_wrap=not wraps)
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(show_line(cell)) for cell in row))
     console = Console(file=sys.stdout, width=width, highlight=False, markup=False, no_color=not on_terminal)
     with console.capture() as captured:
         console.print(drawn)
@@ -125,13 +126,14 @@ def number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
 
 
-def wrapped(text: str, indent: str = "") -> str:
+def say_wrapped(text: str, indent: str = "") -> None:
     """A paragraph of lines that fit."""
     import shutil
     import textwrap
 
     width = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    return textwrap.fill(text, width=max(width, 40), initial_indent=indent, subsequent_indent=indent)
+    lines = textwrap.wrap(show_line(text), width=max(width, 40), initial_indent=indent, subsequent_indent=indent)
+    typer.echo("\n".join(lines))
 
 
 def _plain(value: Any) -> Any:

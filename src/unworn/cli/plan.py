@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from unworn import charts
-from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, table, wrapped
+from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, say_wrapped, table
 from unworn.plan import Option, Plan, curves
 from unworn.plan import plan as solve
 from unworn.plan.pricing import right
@@ -106,7 +106,7 @@ def _print(found: Plan, goal: float | None) -> None:
     say(f" {percent(found.confidence)}:")
     say(f"  {half(found.width)}  an answer whose guess was right")
     say(f"  {half(found.floor)}  the best that sharpening can reach")
-    say(wrapped(f"best mechanism: {found.reason}", "  "))
+    say_wrapped(f"best mechanism: {found.reason}", "  ")
     say()
     counted = goal is not None and any(option.asks is not None for option in found.options)
     heads = ["mechanism", "width", *([f"asks in ± {goal:g}"] if counted else []), "theorem", "because"]
@@ -120,7 +120,7 @@ def _print(found: Plan, goal: float | None) -> None:
     others = [f"{option.theorem} ({option.mechanism})" for option in found.comparisons if option.width is None]
     if others:
         say()
-        say(wrapped(f"No interval at this size: {', '.join(others)}."))
+        say_wrapped(f"No interval at this size: {', '.join(others)}.")
 
 
 def _line(option: Option, counted: bool) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unworn.cli.output import emit, note, percent, say, table, wrapped
+from unworn.cli.output import emit, note, percent, say, say_wrapped, table
 
 if TYPE_CHECKING:
     from unworn.release.problem import Problem
@@ -40,12 +40,10 @@ def dry(told: dict[str, Any], json: bool) -> None:
         emit({"dry_run": True, **told})
         return
     show(told)
-    say(
-        wrapped(
-            f"The largest error over all {told['questions']:,} shares is expected to be about "
-            f"± {told['predicted_error']:.2g} with {told['method']}. A certificate promises somewhat more than what is "
-            "expected, and tells it exactly."
-        )
+    say_wrapped(
+        f"The largest error over all {told['questions']:,} shares is expected to be about "
+        f"± {told['predicted_error']:.2g} with {told['method']}. A certificate promises somewhat more than what is "
+        "expected, and tells it exactly."
     )
     note("Only predicted, from the number of rows and the columns' values: nothing was counted, sealed or charged.")
 
@@ -110,19 +108,15 @@ def print_made(release: Release, target: Path, where: str, made: bool, repeat: b
     odds = math.exp(min(kept.epsilon, 700.0))
     but = f", but for a chance of {kept.delta:g}" if kept.delta else ""
     say(f"Released {problem.questions:,} shares of {kept.said['name']!r} with {type(release.method).__name__}.")
-    say(
-        wrapped(
-            f"Accuracy: every share is within ± {kept.sample_error:.2g} of the rows' own, and within "
-            f"± {kept.population_error:.2g} of the population's, with {percent(kept.confidence)} for all together.",
-            "  ",
-        )
+    say_wrapped(
+        f"Accuracy: every share is within ± {kept.sample_error:.2g} of the rows' own, and within "
+        f"± {kept.population_error:.2g} of the population's, with {percent(kept.confidence)} for all together.",
+        "  ",
     )
-    say(
-        wrapped(
-            f"Privacy: had any one row been another, whatever anybody sees here would have been at most {odds:.3g} "
-            f"times as likely{but}. That stays so whatever is done with the release.",
-            "  ",
-        )
+    say_wrapped(
+        f"Privacy: had any one row been another, whatever anybody sees here would have been at most {odds:.3g} "
+        f"times as likely{but}. That stays so whatever is done with the release.",
+        "  ",
     )
     say(f"  Folder: {target}")
     for label, words in _FILES.items():

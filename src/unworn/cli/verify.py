@@ -9,7 +9,7 @@ import typer
 
 from unworn.certificate import Certificate, replay
 from unworn.cli.opening import check_file
-from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, wrapped
+from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, say_wrapped
 from unworn.cli.stores import existing, pick
 from unworn.cli.verify_release import checked_release, is_of_release
 from unworn.errors import Mismatch, Tampered
@@ -156,7 +156,7 @@ def _print_card(certificate: Certificate, done: list[str], ledger: str | None) -
     say(f"Theorem: {certificate.theorem}")
     say("Assuming:")
     for assumption in certificate.assumptions:
-        say(wrapped(f"{assumption}", "  "))
+        say_wrapped(f"{assumption}", "  ")
     say(f"Key: {terms.public}")
     if ledger is None:
         note("Checked alone. --ledger also shows that the level is the one all earlier answers allow.")

@@ -6,7 +6,7 @@ import json as json_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unworn.cli.output import emit, note, percent, say, wrapped
+from unworn.cli.output import emit, note, percent, say, say_wrapped
 from unworn.cli.stores import existing
 from unworn.errors import Mismatch, Tampered
 from unworn.ledger import verify as verify_chain
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from unworn.release.certificate import ReleaseCertificate
 
 _BEGINNING = 4096
+_UNCHECKED = {
+    "README.md": "another version wrote this release, and may have worded it otherwise. Do not rely on it.",
+    "errors.svg": "a picture depends on who draws it. Release.load(...).chart() draws it from what was signed.",
+    "rows.parquet": "Release.load(...).sample(...) draws the rows from what was signed.",
+}
 
 
 def is_of_release(path: Path) -> bool:
@@ -38,9 +43,10 @@ def _format(text: str) -> str | None:
 def checked_release(path: Path, ledger: str | None, head: str | None, json: bool) -> None:
     """Check it and say what was checked; ``Tampered`` where it is not what was signed."""
     from unworn.release.certificate import ReleaseCertificate
-    from unworn.release.folder import check_sheets, load
+    from unworn.release.folder import check_readme, check_sheets, load
 
-    done = []
+    done: list[str] = []
+    unchecked: list[str] = []
     if path.is_dir():
         release = load(path)
         certificate = release.certificate
@@ -50,6 +56,9 @@ def checked_release(path: Path, ledger: str | None, head: str | None, json: bool
             "the promised errors follow from the content",
             f"its {len(sheets):,} sheets are what the content gives",
         ]
+        unchecked = check_readme(path, release)
+        if "README.md" not in unchecked and (path / "README.md").exists():
+            done.append("README.md says what the content gives")
     else:
         certificate = ReleaseCertificate.load(path)
     signed = f"the promise is signed by key {certificate.terms.public[:16]}…, and says what entry 0 says"
@@ -58,9 +67,9 @@ def checked_release(path: Path, ledger: str | None, head: str | None, json: bool
         done += _against(certificate, ledger, head)
     if json:
         said = {name: value for name, value in certificate.said.items() if name != "domain"}
-        emit({"ok": True, "release": str(path), "ledger": ledger, "checked": done, **said})
+        emit({"ok": True, "release": str(path), "ledger": ledger, "checked": done, "unchecked": unchecked, **said})
         return
-    _print(path, certificate, done)
+    _print(path, certificate, done, unchecked)
 
 
 def _against(certificate: ReleaseCertificate, ledger: str, head: str | None) -> list[str]:
@@ -78,7 +87,7 @@ def _against(certificate: ReleaseCertificate, ledger: str, head: str | None) -> 
     return [f"the ledger holds entry 0 of this release, whole and signed ({len(entries) - 1:,} entries after it)"]
 
 
-def _print(path: Path, certificate: ReleaseCertificate, done: list[str]) -> None:
+def _print(path: Path, certificate: ReleaseCertificate, done: list[str], unchecked: list[str]) -> None:
     said: dict[str, Any] = certificate.said
     whole = path.is_dir()
     say("The release is valid." if whole else "The certificate is valid.")
@@ -95,12 +104,12 @@ def _print(path: Path, certificate: ReleaseCertificate, done: list[str]) -> None
     for line in done:
         say(f"  {line}")
     for what in ("sample", "population", "chosen later"):
-        say(wrapped(f"Theorem ({what}): {said['theorems'][what]}"))
+        say_wrapped(f"Theorem ({what}): {said['theorems'][what]}")
     say("Assuming:")
     for assumption in certificate.assumptions:
-        say(wrapped(assumption, "  "))
+        say_wrapped(assumption, "  ")
     say(f"Key: {certificate.terms.public}")
     if not whole:
         note("Checked alone. Give the whole folder to check that its content is what was signed.")
-    elif (path / "rows.parquet").exists():
-        note("rows.parquet was not compared: Release.load(...).sample(...) draws the rows from what was signed.")
+    for name in unchecked:
+        note(f"{name} was not compared: {_UNCHECKED[name]}")

@@ -13,6 +13,7 @@ from unworn.mechanisms.base import has_failed
 from unworn.mechanisms.guess_and_check import standard_error
 from unworn.mechanisms.transcript import Transcript
 from unworn.queries import metric as metric_query
+from unworn.queries.literals import as_float
 from unworn.queries.predictions import Named
 from unworn.queries.query import Facts, Query
 
@@ -24,10 +25,7 @@ def given_guess(
     facts: Facts, value: SupportsFloat, error: float | None = None, discordance: float | None = None
 ) -> Guess:
     """The asker's own guess, checked: it is theirs, so a mistake is an error and nothing is charged."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise Unaskable(f"a guess is a number, not {type(value).__name__}") from None
+    number = as_float(value, "a guess")
     if not facts.low <= number <= facts.high:  # also refuses NaN
         raise Unaskable(
             f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
@@ -79,9 +77,10 @@ def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | 
 def _width(value: float | None, facts: Facts, what: str) -> float | None:
     if value is None:
         return None
-    if not (math.isfinite(value) and value >= 0):
-        raise Unaskable(f"{what} must be a finite number of at least 0, not {value}")
-    return min(float(value), facts.span)  # wider than the range says no more than as wide
+    width = as_float(value, what)
+    if not (math.isfinite(width) and width >= 0):
+        raise Unaskable(f"{what} must be a finite number of at least 0, not {width}")
+    return min(width, facts.span)  # wider than the range says no more than as wide
 
 
 def fold_guess(

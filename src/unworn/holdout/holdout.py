@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.answer import Answer
+from unworn.display import show_value
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
@@ -18,10 +19,11 @@ from unworn.holdout.tickets import Ticket
 from unworn.holdout.trying import few_rows, say_what_is_withheld, try_code
 from unworn.ledger import Store, open_store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
-from unworn.mechanisms.base import STOPPED, has_failed
+from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
 from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
+from unworn.queries.literals import MAX_TEXT
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import FromModel, Named, Recorded
 from unworn.queries.query import Facts
@@ -99,6 +101,10 @@ class Holdout(Looking):
 
         asks = _check_numbers(asks, confidence, max_width)
         declared = _declared(uses, use)
+        if name is not None:
+            _checked_text(name, "name=, what the holdout is called,")
+        if mechanism is not None and not isinstance(mechanism, Mechanism):
+            raise Unaskable(f"mechanism= is one of unworn.mechanisms, not {show_value(mechanism)}")
         self._train = None if train is None else Sample.read_train(train, y, groups)
         kept = is_stored(data)
         if kept and declared is not None:
@@ -144,8 +150,9 @@ class Holdout(Looking):
 
         A question whose own code fails gets the whole range as its interval.
         """
-        asked = list(questions)  # all made before any is checked: an estimator fitted again in between is found out
-        expected = [None] * len(asked) if guesses is None else list(guesses)
+        # All are made before any is checked: an estimator fitted again in between is found out.
+        asked = _listed(questions, "questions")
+        expected = [None] * len(asked) if guesses is None else _listed(guesses, "guesses")
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
         return self._enter([self._prepare(q, g, by=by) for q, g in zip(asked, expected, strict=True)])
@@ -222,6 +229,8 @@ class Holdout(Looking):
 
         A model that was fitted again since is another model, and refused.
         """
+        if not isinstance(answer, Answer):
+            raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
         entry = answer.certificate.entry
         if entry.holdout != self.id:
             raise Unaskable("this answer comes from another holdout; sharpen it there")
@@ -290,9 +299,11 @@ class Holdout(Looking):
         if self.mechanism.reads != "draws":
             raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, and draws none ahead")
         if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
-            raise ValueError(f"samples is a whole number of at least 1, not {samples!r}")
+            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
         self._desk.writable()
-        names = None if columns is None else list(columns)
+        names = None if columns is None else _listed(columns, "columns")
+        for name in names or ():
+            self._sample.schema.of(name)
         return self._desk.gather(self._sample, int(samples), names)
 
     # ------------------------------------------------------------------ being closed and copied
@@ -327,6 +338,8 @@ class Holdout(Looking):
         made_here: bool = False,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
+        if not isinstance(again, bool):
+            raise Unaskable(f"again= is True or False, not {show_value(again)}")
         query = _read_sql(question) if isinstance(question, str) else question
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
@@ -360,6 +373,8 @@ class Holdout(Looking):
         return Ask(query, facts, guess, _checked_name(by), again)
 
     def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
+        if name is not None:
+            _checked_text(name, "name=, what the predictions are known by,")
         return metric_query(
             metric, predictions if name is None else Named(predictions, name), **self._options(metric, options)
         )
@@ -397,22 +412,42 @@ def _read_sql(text: str) -> Query:
 
 def _checked_name(by: str | None) -> str | None:
     """Who asks, as it is entered: checked first, because what the ledger cannot hold must not reach the rows."""
-    if by is None or (isinstance(by, str) and by == by.encode(errors="ignore").decode()):
-        return by
-    raise Unaskable(f"by= is the asker's name, as text, not {by!r:.80}")
+    return None if by is None else _checked_text(by, "by=, the asker's name,")
+
+
+def _checked_text(text: Any, what: str) -> str:
+    """A name of the asker's: short, and made of characters that have bytes."""
+    if not isinstance(text, str) or len(text) > MAX_TEXT or text != text.encode(errors="ignore").decode():
+        raise Unaskable(f"{what} is a text of at most {MAX_TEXT} characters, not {show_value(text)}")
+    return text
+
+
+def _listed(things: Any, what: str) -> list[Any]:
+    if isinstance(things, str | bytes | Mapping | Query) or not isinstance(things, Iterable):
+        raise Unaskable(f"{what} come as a list, not as a {type(things).__name__}")
+    try:
+        return list(things)
+    except TypeError:  # an array without a dimension has __iter__ all the same
+        raise Unaskable(f"{what} come as a list, not as a {type(things).__name__}") from None
 
 
 def _declared(uses: Mapping[str, float] | None, use: str) -> Uses | None:
+    if not isinstance(use, str):
+        raise Unaskable(f"use= names one of the declared uses, and is not {show_value(use)}")
     if uses is None and use != "asks":
         raise ValueError(f"use={use!r:.80} is one of several: declare all, as uses={{'asks': 0.7, 'release': 0.3}}")
     return None if uses is None else Uses.of(uses, use)
 
 
 def _check_numbers(asks: int | None, confidence: float, max_width: float | None) -> int | None:
-    if asks is not None and (isinstance(asks, bool) or not isinstance(asks, Integral) or asks < 1):
-        raise ValueError(f"asks is a whole number of at least 1 (or None for no plan), not {asks!r}")
+    if asks is not None and (isinstance(asks, bool) or not isinstance(asks, Integral) or not 1 <= asks <= MOST_ASKS):
+        raise ValueError(
+            f"asks is a whole number of at least 1, and at most {MOST_ASKS:.0e} (or None for no plan), "
+            f"not {show_value(asks)}"
+        )
     if not (isinstance(confidence, float) and 0 < confidence < 1):
-        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {confidence!r}")
-    if max_width is not None and not 0 < max_width < float("inf"):
-        raise ValueError(f"max_width is a finite half-width above 0, not {max_width!r}")
+        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
+    real = isinstance(max_width, Real) and not isinstance(max_width, bool)
+    if max_width is not None and not (real and 0 < max_width < 1e308):
+        raise ValueError(f"max_width is a finite half-width above 0, not {show_value(max_width)}")
     return None if asks is None else int(asks)

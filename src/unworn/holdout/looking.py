@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from unworn.certificate import Certificate, replay
+from unworn.display import show_html, show_line
 from unworn.holdout.desk import Desk
 from unworn.ledger import verify
 from unworn.mechanisms import Mechanism
@@ -109,9 +110,7 @@ class Looking:
         certificate.verify(entries)
 
     def __repr__(self) -> str:
-        return f"Holdout({self._desk.summary()})"
+        return f"Holdout({show_line(self._desk.summary())})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<div><b>{escape(self._desk.summary())}</b>{self.meter._repr_html_()}</div>"
+        return f"<div><b>{show_html(self._desk.summary())}</b>{self.meter._repr_html_()}</div>"

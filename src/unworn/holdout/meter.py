@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unworn.display import show_html, show_line
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess
 from unworn.mechanisms.transcript import Transcript
@@ -52,15 +53,16 @@ class Meter:
         return (
             f"asked {self.asked}{planned} · surprises {self.surprises} · refused {self.refused} · "
             f"{self._spent()} {self.currency} · next {width}"
-            + ("" if self.share is None else f" · use {self.use}, share {100 * self.share:.6g} %")
+            + ("" if self.share is None else f" · use {show_line(self.use)}, share {100 * self.share:.6g} %")
         )
 
     def _spent(self) -> str:
         return f"{self.spent:.1f}" if self.spent == 0 or self.spent >= 1 else f"{self.spent:.2g}"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>" for k, v in self.to_json().items())
-        return f"<table>{cells}</table>"
+        told = self.to_json().items()
+        lines = (f"<tr><th style='text-align:left'>{name}</th><td>{show_html(value)}</td></tr>" for name, value in told)
+        return f"<table>{''.join(lines)}</table>"
 
 
 @dataclass(frozen=True)

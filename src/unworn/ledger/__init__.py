@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from unworn.display import show_value
 from unworn.errors import LedgerError
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import GENESIS, Entry
@@ -45,6 +46,8 @@ def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = Tr
     """
     if where is None:
         return MemoryStore()
+    if isinstance(where, str | os.PathLike) and "\0" in str(where):
+        raise LedgerError(f"{show_value(str(where))} names no file: no path holds a character 0")
     if isinstance(where, str):
         scheme = _SCHEME.match(where)
         if scheme is None:

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from unworn.errors import LedgerError, Tampered
+from unworn.json_text import canonical, read_canonical
 from unworn.ledger.keys import Key
-from unworn.queries.query import canonical
 
 GENESIS = "0" * 64
 """What entry 0 gives as the hash before it, and so the head of a holdout that has no entries yet."""
@@ -122,12 +122,12 @@ class Entry:
 
     @classmethod
     def from_line(cls, line: str | bytes) -> Entry:
-        """Read the JSON text of one entry, however hostile."""
-        return cls.from_json(_parse(line, "an entry"))
+        """Read the JSON text of one entry, however hostile; it has one text only."""
+        return cls.from_json(_parse(line.rstrip(b"\n") if isinstance(line, bytes) else line, "an entry"))
 
     @classmethod
     def from_row(cls, holdout: Any, index: Any, previous: Any, text: Any, hashed: Any, signature: Any) -> Entry:
-        """Read an entry from a store's columns, whose body is text."""
+        """Read an entry from a store's columns, whose body is text: the very text that was hashed."""
         body = _parse(text, f"the body of entry {index!r:.40}")
         return cls.from_json(
             {
@@ -182,6 +182,8 @@ def _parse(text: Any, what: str) -> Any:
     if not isinstance(text, str | bytes):
         raise Tampered(f"{what} is not text")
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_canonical(text)
+    except json.JSONDecodeError:
         raise Tampered(f"{what} is not JSON") from None
+    except ValueError as why:
+        raise Tampered(f"{what} is not JSON as it is entered: {why}") from None

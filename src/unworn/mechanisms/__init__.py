@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unworn.errors import LedgerError
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State
 from unworn.mechanisms.guess_and_check import GuessAndCheck
+from unworn.typed_fields import read_fields
 
 if TYPE_CHECKING:
     from unworn.mechanisms.above_threshold import AboveThreshold
@@ -127,8 +128,8 @@ def from_json(data: dict[str, Any]) -> Mechanism:
     """
     parameters = dict(data)
     name = parameters.pop("name", None)
-    if parameters.get("price") is not None:
-        parameters["price"] = tuple(parameters["price"])
+    if not isinstance(name, str):
+        raise ValueError("a mechanism is known by a name")
     if name not in _HOMES and name not in _SEALED and name not in _OTHERS:
-        raise LedgerError(f"this version knows no mechanism {name!r}; it knows {', '.join((*_HOMES, *_OTHERS))}")
-    return _kind(name)(**parameters)
+        raise LedgerError(f"this version knows no mechanism {name!r:.80}; it knows {', '.join((*_HOMES, *_OTHERS))}")
+    return read_fields(_kind(name), parameters)

@@ -12,19 +12,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Ended, Event, Stopped
+from unworn.mechanisms.arguments import MOST, check_parameters, checked_goal
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
+from unworn.typed_fields import read_fields
 
 if TYPE_CHECKING:
     from unworn.mechanisms.record import Record
 
 Symbol = int | float | str | list[Any]
 """What is released about the rows: nothing else about them ever leaves."""
+
+MOST_ROWS = MOST_ASKS = MOST
 
 RAISED = "raised"
 """The symbol for an answer that could not be made: the asker's code or ours failed on the rows, or came back with
@@ -97,12 +101,12 @@ class Offer:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
-        pairs = ("inside", "within", "part", "price", "null")
-        if len(data) > len(_OFFER_FIELDS):
-            raise ValueError(f"an offer has {len(_OFFER_FIELDS)} numbers, not {len(data)}")
-        named: dict[str, Any] = dict(zip(_OFFER_FIELDS, data, strict=False))  # an older ledger has fewer
-        named |= {name: tuple(named[name]) for name in pairs if named.get(name) is not None}
-        return cls(**named)
+        if not isinstance(data, list | tuple) or len(data) > len(_OFFER_FIELDS):
+            raise ValueError(f"an offer is a list of at most {len(_OFFER_FIELDS)} numbers")
+        offer = read_fields(cls, dict(zip(_OFFER_FIELDS, data, strict=False)))  # an older ledger has fewer
+        if offer.kind not in get_args(Kind) or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
+            raise ValueError("no rows could have been offered this")
+        return offer
 
 
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
@@ -190,6 +194,20 @@ class Mechanism(ABC):
     prices_failure: ClassVar[bool] = False
     """Whether ``event`` has prices for :data:`RAISED` and :data:`STOPPED`. Where it has none a failure closes the
     holdout: what was published before cannot miss because of what is told later, and nothing follows."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Whatever a mechanism checks itself, its parameters are of their declared types by then."""
+        super().__init_subclass__(**options)
+        own, goal = cls.__dict__.get("__post_init__"), cls.__dict__.get("for_")
+        if own is not None:
+
+            def check(self: Mechanism) -> None:
+                check_parameters(self)
+                own(self)
+
+            cls.__post_init__ = check  # type: ignore[attr-defined]
+        if isinstance(goal, classmethod):
+            cls.for_ = classmethod(checked_goal(goal.__func__))  # type: ignore[method-assign,assignment]
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         """The state before the first ask."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from unworn import events
 from unworn.errors import Tampered
@@ -12,6 +12,9 @@ from unworn.events import Event
 from unworn.mechanisms.base import Guess, Offer, Published, Symbol
 from unworn.queries.hypothesis import null_of
 from unworn.queries.query import Facts
+from unworn.typed_fields import read_fields
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +70,23 @@ class Record:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Record:
         try:
-            return cls(
+            return _typed(
                 question=body["question"],
                 label=body["label"],
                 fingerprint=body["fingerprint"],
                 family=body["family"],
-                guess=None if body["guess"] is None else Guess(*body["guess"]),
+                guess=None if body["guess"] is None else _listed(Guess, body["guess"]),
                 offer=Offer.from_json(body["offer"]),
                 symbol=body["symbol"],
                 event=events.from_json(body["event"]),
-                published=Published(*body["published"]),
+                published=_listed(Published, body["published"]),
                 at=body["at"],
                 by=body["by"],
                 parent=body["parent"],
-                batch=(int(body["batch"][0]), int(body["batch"][1])),
-                draw=None if body.get("draw") is None else (str(body["draw"][0]), int(body["draw"][1])),
+                batch=body["batch"],
+                draw=body.get("draw"),
             )
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
             raise Tampered("an entry of the ledger does not have the form of an ask") from error
 
     def matches(self, offer: Offer, event: Event, published: Published) -> bool:
@@ -101,6 +104,24 @@ class Record:
         )
 
 
+def _typed(**told: Any) -> Record:
+    """An ask, its fields of their types; and no time at which no calendar has a day."""
+    record = read_fields(Record, told)
+    if not 0 <= record.at < LAST_DAY or not 0 <= record.batch[0] < record.batch[1]:
+        raise ValueError("no ask is entered at such a time or place")
+    return record
+
+
+def _listed(kind: type[_T], told: Any) -> _T:
+    """What is entered as a list of its fields."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if not isinstance(told, list | tuple) or len(told) > len(names):
+        raise ValueError(f"a {kind.__name__} is a list of at most {len(names)}")
+    return read_fields(kind, dict(zip(names, told, strict=False)))
+
+
+LAST_DAY = 253_370_764_800.0
+"""The first second of the year 9999: no clock has shown it."""
 _IN_UNITS = frozenset({"low", "high", "guess", "slack", "cell", "inside", "within"})
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 

@@ -6,6 +6,7 @@ that another writer overtook never happened.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +15,13 @@ from unworn.errors import LedgerError, Refused, Tampered
 from unworn.ledger import Entry
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
-from unworn.mechanisms.base import Guess, Mechanism, Offer, State
+from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, Guess, Mechanism, Offer, State
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.uses import Uses
 from unworn.queries import parse
 from unworn.queries.query import Facts
 from unworn.queries.schema import Schema
+from unworn.typed_fields import is_text, read_fields
 
 _PLAIN, _WITH_USES = 3, 4
 """Formats of entry 0: whoever knows no uses would take all the rows for this use's. Under 1 and 2 keys drew otherwise,
@@ -97,7 +99,7 @@ class Terms:
                     f"terms of {body.get('name')!r:.80} are of format {body['format']!r:.20}, but this version "
                     f"reads {_PLAIN} and {_WITH_USES}\n  Use the version that wrote them, or another ledger file."
                 )
-            return cls(
+            return _checked(
                 name=body["name"],
                 size=body["size"],
                 rows=body["rows"],
@@ -115,8 +117,26 @@ class Terms:
                 veiled=body.get("veiled") is True,
                 **(_shared(body["uses"], body["size"]) if body["format"] == _WITH_USES else {}),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise Tampered("entry 0 of the ledger does not have the form of terms") from error
+
+
+def _checked(**told: Any) -> Terms:
+    """Terms, each field of its type and of a size that can be: a stranger's card is signed by their own key."""
+    terms = read_fields(Terms, told)
+    digests = [digest for pair in terms.columns.values() for digest in pair]
+    if not (
+        1 <= terms.size <= terms.rows <= MOST_ROWS
+        and (terms.asks is None or 1 <= terms.asks <= MOST_ASKS)
+        and 0 < terms.confidence < 1
+        and _KEY(terms.public)
+        and all(map(is_text, digests))
+    ):
+        raise ValueError("no rows could be sealed on these terms")
+    return terms
+
+
+_KEY = re.compile("[0-9a-f]{64}").fullmatch
 
 
 def _shared(told: dict[str, Any], size: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from numbers import Real
 from typing import Any
 
+from unworn.display import show_line
 from unworn.errors import Unaskable
 
 FEWEST = 2
@@ -99,4 +100,4 @@ class Uses:
         return cls.of(data["shares"], data["use"], slack=len(data["shares"]) / _WHOLE)  # what rounding leaves
 
     def __str__(self) -> str:
-        return f"use {self.use}, share {100 * self.share:.6g} %"
+        return f"use {show_line(self.use)}, share {100 * self.share:.6g} %"

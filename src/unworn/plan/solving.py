@@ -6,9 +6,11 @@ Everything is computed for a 0/1 question at one half, where intervals are wides
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite, log1p
+from math import log1p
+from numbers import Real
 
 from unworn.bounds import clopper_pearson
+from unworn.display import show_value
 from unworn.plan.guessed import MOST, code_nats, guess_width
 from unworn.plan.result import Plan
 
@@ -58,9 +60,12 @@ def _plan(rows: int, asks: int, surprises: int, confidence: float, within: float
 def _checked(
     rows: float | None, asks: float | None, width: float | None, surprises: float | None, confidence: float
 ) -> tuple[int | None, int | None, int | None]:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {confidence}")
     known = {"rows": rows, "asks": asks, "width": width, "surprises": surprises}
+    for name, value in (*known.items(), ("confidence", confidence)):
+        if (name == "confidence" or value is not None) and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise ValueError(f"{name} is a number, not {show_value(value)}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
     left_out = [name for name, value in known.items() if value is None]
     if len(left_out) != 1:
         raise ValueError(
@@ -68,7 +73,7 @@ def _checked(
             + (f"these are left out: {', '.join(left_out)}" if left_out else "none is left out")
         )
     if width is not None and not 0 < width <= 0.5:
-        raise ValueError(f"width is a half-width in (0, 0.5], not {width}")
+        raise ValueError(f"width is a half-width in (0, 0.5], not {show_value(width)}")
     n, k, f = _whole("rows", rows, 1), _whole("asks", asks, 1), _whole("surprises", surprises, 0)
     if k is not None and f is not None and f >= k:
         raise ValueError(f"{f} surprises do not fit into {k} asks: the last one is never priced")
@@ -78,8 +83,8 @@ def _checked(
 def _whole(what: str, value: float | None, least: int) -> int | None:
     if value is None:
         return None
-    if not isfinite(value) or value != int(value) or not least <= value <= MOST:
-        raise ValueError(f"{what} is a whole number from {least} to {MOST:.0e}, not {value}")
+    if not least <= value <= MOST or value != int(value):
+        raise ValueError(f"{what} is a whole number from {least} to {MOST:.0e}, not {show_value(value)}")
     return int(value)
 
 

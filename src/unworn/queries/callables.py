@@ -9,7 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
+from unworn.queries.literals import as_float
 from unworn.queries.live_code import Code
 from unworn.queries.predictions import FeatureFrame, featured
 from unworn.queries.query import Facts, Query
@@ -134,9 +136,9 @@ def function(
     if range is None:
         raise Unaskable("a function needs range=(low, high), declared and not computed from the rows, or binary=True")
     try:
-        low, high = (float(end) for end in range)
-    except (TypeError, ValueError):
-        raise Unaskable(f"range must be two numbers (low, high), not {range!r}") from None
+        low, high = (as_float(end, "an end of a range") for end in range)
+    except (TypeError, ValueError, OverflowError):
+        raise Unaskable(f"range must be two numbers (low, high), not {show_value(range)}") from None
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise Unaskable(f"range must be finite with low < high, not ({low}, {high})", low=low, high=high)
     return Function(fn, low, high, False, name)

@@ -110,7 +110,7 @@ class BalancedAccuracy(Metric):
         declared = shares if shares is not None else weights
         try:
             table = {as_class(value): float(number) for value, number in (declared or {}).items()}
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError, OverflowError) as error:
             raise Unaskable(f"weights must be a dictionary from class to number: {error}") from None
         if not table or not all(np.isfinite(number) and number >= 0 for number in table.values()):
             raise Unaskable("weights and shares must be finite and not negative, with at least one class")

@@ -30,11 +30,13 @@ _PIECE = re.compile(
 )
 _JOINERS = frozenset(("and", "or", "not", "in", "between", "is", "as"))
 _BEFORE_TEXT = frozenset(("date", "timestamp"))
+_BEFORE_PARENTHESIS = frozenset(("and", "or", "not", "in", "between", "cast", "coalesce", "avg", "mean"))
+"""Words that may stand before a parenthesis: after any other the parser tries all ways to read it, and again inside."""
 # fmt: off
 _OTHER_SQL = frozenset((
     "all", "any", "array", "case", "distinct", "else", "end", "escape", "except", "exists",
-    "filter", "from", "glob", "group", "having", "ilike", "intersect", "interval", "lambda",
-    "like", "limit", "order", "over", "partition", "pragma", "prior", "regexp", "rlike",
+    "filter", "from", "glob", "group", "having", "if", "ilike", "intersect", "interval",
+    "lambda", "like", "limit", "order", "over", "partition", "pragma", "prior", "regexp", "rlike",
     "select", "similar", "some", "struct", "then", "union", "unnest", "values", "when", "where",
     "window", "with", "within",
 ))
@@ -91,6 +93,10 @@ def _beside(before: tuple[str, str], piece: tuple[str, str]) -> None:
         raise refusal(f"'not' after {before[1]!r} (put it in parentheses)")
     if before == piece == ("word", "not"):
         raise refusal("'not not'")
+    if shown == "(" and before[1] not in _BEFORE_PARENTHESIS and (before[0] != "symbol" or before[1] == ")"):
+        raise refusal(f"{before[1][:40]!r} before a parenthesis")
+    if before == ("symbol", ")") and kind != "symbol" and shown not in _JOINERS:
+        raise refusal(f"{shown[:40]} after a parenthesis, with no operator between")
     if before[0] == "symbol" or kind == "symbol" or before[1] in _JOINERS or shown in _JOINERS:
         return
     if before[1] in _BEFORE_TEXT and kind == "text":

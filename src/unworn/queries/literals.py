@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.schema import ColumnKind
 
@@ -69,6 +70,22 @@ def number(value: object) -> float:
     if not math.isfinite(result):
         raise Unaskable(f"{result} cannot stand in a question: use a finite number, or .is_null() for what is missing")
     return result + 0.0
+
+
+def as_float(value: object, what: str) -> float:
+    """One number of the asker's, whatever its type: a text, a truth value and a list are none.
+
+    >>> as_float("0.5", "a guess")
+    Traceback (most recent call last):
+    unworn.errors.Unaskable: a guess is a number, not '0.5'
+    """
+    several = getattr(value, "ndim", 0) != 0
+    try:
+        if isinstance(value, str | bytes | bytearray | bool | np.bool_) or several:
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, ArithmeticError):
+        raise Unaskable(f"{what} is a number, not {show_value(value)}") from None
 
 
 def text(value: str, what: str = "a text") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.hits import Accuracy, BalancedAccuracy, TopK
 from unworn.queries.labels import Class, as_class, as_classes
@@ -38,6 +39,9 @@ def balanced_accuracy(
     >>> balanced_accuracy([1, 0, 1], shares={0: 0.9, 1: 0.1}).bounds
     (0.0, 5.0)
     """
+    for table in (weights, shares):
+        if table is not None and not isinstance(table, Mapping):
+            raise Unaskable(f"weights must be a dictionary from class to number, not {show_value(table)}")
     declared = (None if table is None else dict(table) for table in (weights, shares))
     return BalancedAccuracy.of(as_source(predictions), *declared)
 
@@ -157,15 +161,17 @@ def metric_name(name: str) -> str:
     unworn.errors.Unaskable: there is no metric 'acuracy'; did you mean accuracy? The metrics are: accuracy, \
 balanced_accuracy, top_k_accuracy, brier, log_loss, mae, mse
     """
+    if not isinstance(name, str):
+        raise Unaskable(f"a metric is known by its name, as 'accuracy' is, not by a {type(name).__name__}")
     own = _ALIASES.get(name, name)
     if own in _MAKERS:
         return own
     refuse(name)
     import difflib  # only when a name is wrong
 
-    close = difflib.get_close_matches(name, [*_MAKERS, *_ALIASES], n=1)
+    close = difflib.get_close_matches(name[:100], [*_MAKERS, *_ALIASES], n=1)
     hint = f"did you mean {close[0]}? The" if close else "the"
-    raise Unaskable(f"there is no metric {name!r}; {hint} metrics are: {', '.join(_MAKERS)}", metric=name)
+    raise Unaskable(f"there is no metric {name!r:.80}; {hint} metrics are: {', '.join(_MAKERS)}", metric=name)
 
 
 def metric(name: str, predictions: Any, **options: Any) -> Metric:

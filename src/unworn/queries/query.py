@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,24 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
+from unworn.json_text import canonical
 from unworn.queries.rows import Floats, Frame
 from unworn.queries.schema import Schema
+
+__all__ = ["Facts", "Kind", "Query", "canonical"]
 
 Kind = Literal["binary", "unit", "paired", "statistic"]
 
 _SHORTEST, _LONGEST = 1e-280, 1e307
 """Of a range: a trillionth of the one, and several times the other, is still a normal float."""
-
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def canonical(data: Any) -> str:
-    """The one text for a JSON value: keys sorted, no spaces, no NaN.
-
-    >>> canonical({"b": 1, "a": [True, None]})
-    '{"a":[true,null],"b":1}'
-    """
-    return _ENCODER.encode(data)
 
 
 @dataclass(frozen=True, slots=True)

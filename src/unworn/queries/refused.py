@@ -121,7 +121,7 @@ error that matters).
     if known_as(name) in REFUSED:
         reason, instead = REFUSED[known_as(name)]
         raise Unaskable(
-            f"{name} cannot be asked: {reason}, and so is not a mean over rows of a value with a "
+            f"{name[:80]} cannot be asked: {reason}, and so is not a mean over rows of a value with a "
             f"declared range. Instead, {instead}.",
             metric=name,
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 
 ColumnKind = Literal["number", "bool", "text", "date"]
@@ -49,9 +50,9 @@ class Schema(Mapping[str, ColumnType]):
 
     def of(self, name: str) -> ColumnType:
         """The type of a column, or a refusal that names the columns there are."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             known = ", ".join(list(self.columns)[:20]) + (", …" if len(self.columns) > 20 else "")
-            raise Unaskable(f"there is no column {name!r}; the columns are: {known}", column=name)
+            raise Unaskable(f"there is no column {show_value(name)}; the columns are: {known}", column=name)
         return self.columns[name]
 
     def to_json(self) -> dict[str, Any]:
@@ -62,7 +63,12 @@ class Schema(Mapping[str, ColumnType]):
     def from_json(cls, data: Mapping[str, Any]) -> Schema:
         columns: dict[str, ColumnType] = {}
         for name, (kind, nullable) in data["columns"].items():
-            if kind not in get_args(ColumnKind):
-                raise Unaskable(f"column {name!r} has kind {kind!r}; kinds are {', '.join(get_args(ColumnKind))}")
-            columns[name] = ColumnType(kind, bool(nullable))
-        return cls(columns, data.get("target"), bool(data.get("grouped", False)))
+            if not isinstance(kind, str) or kind not in get_args(ColumnKind) or not isinstance(nullable, bool):
+                raise Unaskable(
+                    f"column {name!r:.80} has kind {kind!r:.40}; kinds are {', '.join(get_args(ColumnKind))}"
+                )
+            columns[name] = ColumnType(kind, nullable)
+        target, grouped = data.get("target"), data.get("grouped", False)
+        if not (target is None or isinstance(target, str)) or not isinstance(grouped, bool):
+            raise Unaskable("a schema's target is a column's name, and its rows are grouped or not")
+        return cls(columns, target, grouped)

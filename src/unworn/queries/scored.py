@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.labels import check_classes
+from unworn.queries.literals import as_float
 from unworn.queries.predictions import FromModel, Given, Recorded, Source
 from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.schema import ColumnKind, Schema
@@ -114,9 +116,9 @@ def as_range(metric: str, declared: Sequence[float] | None) -> tuple[float, floa
             f"give range=(0, largest loss that matters); larger losses count as that one"
         )
     try:
-        low, high = (float(end) for end in declared)
+        low, high = (as_float(end, "an end of a range") for end in declared)
     except (TypeError, ValueError):
-        raise Unaskable(f"range must be two numbers (low, high), not {declared!r}") from None
+        raise Unaskable(f"range must be two numbers (low, high), not {show_value(declared)}") from None
     if not (np.isfinite(low) and np.isfinite(high) and 0 <= low < high):
         raise Unaskable(f"range must be finite with 0 <= low < high, not ({low}, {high})", low=low, high=high)
     return low, high

@@ -7,7 +7,11 @@ truth values where SQL has three: ``x <> 5`` is false and ``not x > 5`` is true 
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from unworn.errors import MissingExtra, Unaskable
@@ -93,12 +97,33 @@ def _tree(text: str) -> Any:
         raise MissingExtra.of("sql", "reading SQL text") from None
     screened = screen(text)
     try:
-        return sqlglot.parse_one(screened, into=exp.Condition)
+        with _unlogged():
+            return sqlglot.parse_one(screened, into=exp.Condition)
     except RecursionError:
         raise Unaskable("the SQL text is nested too deep: simplify it") from None
     except Exception:
         # Whatever the parser meets (its own errors quote the text at length), the asker's text is at fault.
         raise Unaskable("the SQL text could not be read: write a condition like age > 65 and plan = 'basic'") from None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """The parser logs text that it cannot read, as it came; what is wrong is said once, and cleanly."""
+    log = logging.getLogger("sqlglot")
+    if _unheard not in log.filters:
+        log.addFilter(_unheard)
+    token = _PARSING.set(True)
+    try:
+        yield
+    finally:
+        _PARSING.reset(token)
+
+
+def _unheard(_: logging.LogRecord) -> bool:
+    return not _PARSING.get()
+
+
+_PARSING: ContextVar[bool] = ContextVar("unworn is parsing", default=False)
 
 
 def _averaged(tree: Any) -> Any | None:

@@ -9,8 +9,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.callables import Columns
+from unworn.queries.literals import as_float
 from unworn.queries.live_code import Code
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Frame, Raised, run_code
@@ -118,9 +120,9 @@ def statistic(
     if range is None:
         raise Unaskable("a statistic needs range=(low, high), declared and not computed from the rows")
     try:
-        low, high = (float(end) for end in range)
-    except (TypeError, ValueError):
-        raise Unaskable(f"range must be two numbers (low, high), not {range!r}") from None
+        low, high = (as_float(end, "an end of a range") for end in range)
+    except (TypeError, ValueError, OverflowError):
+        raise Unaskable(f"range must be two numbers (low, high), not {show_value(range)}") from None
     if not (math.isfinite(high - low) and low < high):
         raise Unaskable(f"range must be finite with low < high, not ({low}, {high})", low=low, high=high)
     if sensitivity is None:
@@ -128,10 +130,7 @@ def statistic(
             "a statistic needs sensitivity=: how much replacing any one row can change it at most, "
             "as (high - low)/n for a mean of n values"
         )
-    try:
-        most = float(sensitivity)
-    except (TypeError, ValueError):
-        raise Unaskable(f"sensitivity must be a number, not {sensitivity!r}") from None
+    most = as_float(sensitivity, "sensitivity")
     if not 0 < most <= high - low:  # also refuses NaN
         raise Unaskable(
             f"sensitivity={most:g} must be above 0 and at most the length {high - low:g} of the range, "

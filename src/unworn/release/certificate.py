@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from unworn.certificate import FROM_SEED, IN_MEMORY, SECRET, read_card, write_card
+from unworn.display import show_html
 from unworn.errors import Tampered
 from unworn.ledger import Entry, Key, check_signature, verify
 from unworn.mechanisms.released import Released
@@ -122,11 +123,9 @@ class ReleaseCertificate:
         return cls.from_json(read_card(path))
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        items = "".join(f"<li>{escape(assumption)}</li>" for assumption in self.assumptions)
+        items = "".join(f"<li>{show_html(assumption)}</li>" for assumption in self.assumptions)
         return (
-            f"<div><b>Release</b> · {escape(str(self.said['name']))} · {escape(str(self.said['method']['method']))}<br>"
+            f"<div><b>Release</b> · {show_html(self.said['name'])} · {show_html(self.said['method']['method'])}<br>"
             f"ε = {self.epsilon:g}, δ = {self.delta:g} for one row replaced · within ± {self.sample_error:.4g} of the "
             f"rows and ± {self.population_error:.4g} of the population ({100 * self.confidence:.6g} %)"
             f"<ul>{items}</ul></div>"

@@ -1,7 +1,8 @@
 """A release as a folder: everything that a recipient needs, and nothing that they must not have.
 
 ``release.json`` and ``arrays.npz`` are the content that ``certificate.json`` signs; all the rest is made of it, for
-people to read. The folder appears whole or not at all.
+people to read. Whoever checks a folder makes the sheets and the README again and compares; a picture and a Parquet file
+depend on who writes them, and are named as unchecked. The folder appears whole or not at all.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from unworn import charts
 from unworn.errors import MissingExtra, Tampered, Unaskable, UnwornError
-from unworn.queries.query import canonical
+from unworn.json_text import canonical, read_document, write_json
 from unworn.release.arrays import expected, read_arrays, write_arrays
 from unworn.release.certificate import FORMAT, ReleaseCertificate, promised
 from unworn.release.intervals import Intervals
@@ -97,9 +98,7 @@ def load(folder: Folder) -> Release:
 def check_sheets(folder: Folder, release: Release) -> list[str]:
     """Make every sheet of a folder again and compare: the names of all, or ``Tampered`` with one that differs."""
     place, same = Path(folder), []
-    rows = _read_json(place, "release.json").get("rows") if (place / "rows.csv").exists() else None
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**9):
-        raise Tampered(f"release.json in {place} tells no number of rows")
+    rows = _told_rows(place) if (place / "rows.csv").exists() else None
     for name, pieces in sheets(release, rows):
         if not _same(place / name, pieces):
             raise Tampered(
@@ -113,6 +112,35 @@ def check_sheets(folder: Folder, release: Release) -> list[str]:
     if more := sorted(present - known):
         raise Tampered(f"the folder has a file that is no part of the release: {more[0]}")
     return same
+
+
+def check_readme(folder: Folder, release: Release) -> list[str]:
+    """Write the README again and compare; what of the folder stays unchecked, by name.
+
+    ``Tampered`` where it differs. One that another version wrote may be worded otherwise, and is unchecked.
+    """
+    from importlib.metadata import version
+
+    from unworn.release.recipient import readme
+
+    place = Path(folder)
+    present = sorted(name for name in os.listdir(place) if name in OURS)
+    unchecked = [name for name in ("errors.svg", "rows.parquet") if name in present]
+    if "README.md" not in present:
+        return unchecked
+    rows = _told_rows(place)
+    count, missing = _rows(release, release.problem.rows if rows is None else rows)
+    count = count if rows is not None else None
+    files = {name for name in present if name != "README.md"}
+    for listed in (files, files ^ {"errors.svg"}):  # who takes the picture away has changed nothing that is said
+        if _same(place / "README.md", iter([readme(release, sorted(listed), count, missing)])):
+            return unchecked
+    if release.certificate.said.get("version") != version("unworn"):
+        return ["README.md", *unchecked]
+    raise Tampered(
+        "README.md does not say what this release says, though its content is what was signed.\n"
+        "  It was changed: do not rely on it. Release.load(...) and save write it anew."
+    )
 
 
 def is_release(folder: Folder) -> bool:
@@ -151,6 +179,14 @@ def _check_errors(certificate: ReleaseCertificate, found: Intervals) -> None:
         raise Tampered("the certificate's numbers are not those of the content")
     if not abs(float(certificate.said["adaptive_width"]) - found.adaptive.width) <= 1e-9:
         raise Tampered("the certificate's width for questions chosen later does not follow from its terms")
+
+
+def _told_rows(place: Path) -> int | None:
+    """How many synthetic rows a folder says it was written with; none where it has no distribution to draw from."""
+    rows = _read_json(place, "release.json").get("rows")
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**9):
+        raise Tampered(f"release.json in {place} tells no number of rows")
+    return rows
 
 
 def _read_back(release: Release) -> Release:
@@ -212,7 +248,7 @@ def _appearing(target: Path, overwrite: bool) -> Iterator[Path]:
 
 
 def _write_json(path: Path, told: Any) -> None:
-    path.write_text(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(write_json(told), encoding="utf-8")
 
 
 def _read_json(place: Path, name: str) -> Any:
@@ -222,9 +258,11 @@ def _read_json(place: Path, name: str) -> Any:
     if path.stat().st_size > _MOST_JSON:
         raise Tampered(f"{path} is larger than any release's")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
+        return read_document(path.read_bytes(), _MOST_JSON)
+    except (json.JSONDecodeError, UnicodeDecodeError):
         raise Tampered(f"{path} is not JSON") from None
+    except ValueError as why:
+        raise Tampered(f"{path} is not as it was saved: {why}") from None
 
 
 def _same(path: Path, pieces: Iterator[str]) -> bool:
@@ -236,4 +274,14 @@ def _same(path: Path, pieces: Iterator[str]) -> bool:
         return False
 
 
-__all__ = ["CONTENT", "FORMAT", "check_sheets", "check_target", "is_release", "load", "parquet_library", "save"]
+__all__ = [
+    "CONTENT",
+    "FORMAT",
+    "check_readme",
+    "check_sheets",
+    "check_target",
+    "is_release",
+    "load",
+    "parquet_library",
+    "save",
+]

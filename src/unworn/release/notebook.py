@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
+
+from unworn.display import show_html
 
 if TYPE_CHECKING:
     from unworn.release.release import Release
@@ -23,12 +24,12 @@ def html(release: Release) -> str:
         "made by": f"{kept.said['method']['method']}: {kept.said['theorems']['sample']}",
     }
     lines = "".join(
-        f"<tr><th style='{_LEFT}'>{what}</th><td style='{_LEFT}'>{escape(told)}</td></tr>"
+        f"<tr><th style='{_LEFT}'>{what}</th><td style='{_LEFT}'>{show_html(told)}</td></tr>"
         for what, told in promises.items()
     )
-    items = "".join(f"<li>{escape(assumption)}</li>" for assumption in kept.assumptions)
+    items = "".join(f"<li>{show_html(assumption)}</li>" for assumption in kept.assumptions)
     return (
-        f"<div><b>Release</b> · {escape(str(kept.said['name']))}<table>{lines}</table>{_tables(release)}"
+        f"<div><b>Release</b> · {show_html(str(kept.said['name']))}<table>{lines}</table>{_tables(release)}"
         f"<details><summary>Assuming</summary><ul>{items}</ul></details></div>"
     )
 
@@ -39,7 +40,7 @@ def _tables(release: Release) -> str:
     worst = sorted(lines, key=lambda line: -float(line["sample_error"]))[:_SHOWN]
     most = max(float(line["sample_error"]) for line in lines) or 1.0
     body = "".join(
-        f"<tr><td style='{_LEFT}'>{escape(str(line['columns']).replace(', ', ' × '))}</td>"
+        f"<tr><td style='{_LEFT}'>{show_html(str(line['columns']).replace(', ', ' × '))}</td>"
         f"<td style='{_RIGHT}'>{line['questions']:,}</td>"
         f"<td style='{_RIGHT};background:{_bar(float(line['sample_error']) / most)}'>± {line['sample_error']:.2g}</td>"
         f"<td style='{_RIGHT}'>± {line['population_error']:.2g}</td></tr>"

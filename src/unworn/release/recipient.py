@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from unworn.display import show_line
 from unworn.release.release import Release
 from unworn.universe.domain import Bins
 
@@ -58,7 +59,7 @@ def _contents(files: Sequence[str], missing: str) -> str:
     told = [line for name, line in zip(_FILES, lines, strict=True) if name in files]
     notes = [] if "errors.svg" in files else ["No picture was drawn: `pip install 'unworn[plot]'` and save it again."]
     notes += [] if "answers" in files else ["There are too many answers to write out: ask for those that matter."]
-    notes += [f"There are no synthetic rows: {missing}."] if missing else []
+    notes += [f"There are no synthetic rows: {show_line(missing)}."] if missing else []
     return "\n".join(["## What is in it", "", "| file | what it is |", "| --- | --- |", *told, *_apart(notes)])
 
 
@@ -135,7 +136,7 @@ def _assumptions(release: Release) -> str:
     theorems = said["theorems"]
     lines = [f"- {assumption}" for assumption in release.certificate.assumptions]
     made = (
-        f"Made by unworn {said['version']} with the method {said['method']['method']}. Error in the data: "
+        f"Made by unworn {_safe(said['version'])} with the method {said['method']['method']}. Error in the data: "
         f"{theorems['sample']}. Error in the population: {theorems['population']}; for questions chosen later: "
         f"{theorems['chosen later']}."
     )
@@ -166,8 +167,13 @@ def _small(chance: float) -> str:
 
 
 def _safe(text: object) -> str:
-    """A name as it may stand in a page: names can contain anything."""
-    return " ".join(str(text).replace("`", "'").replace("<", "‹").replace(">", "›").split())[:80]
+    """A name as it may stand in a page, as text or as code: names can contain anything, also Markdown and HTML."""
+    plain = show_line(" ".join(str(text).split()))[:80]
+    return plain.translate(_MARKDOWN)
+
+
+_MARKDOWN = str.maketrans("`<>[]", "'‹›()")
+"""What would end a code span, or begin HTML or a link, as a sign that looks like it."""
 
 
 def _apart(notes: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unworn.display import show_line
 from unworn.errors import Unaskable
 from unworn.noise import Stream
 from unworn.queries import Query
@@ -52,7 +53,7 @@ class Estimate:
 
     def __str__(self) -> str:
         end = "" if self.promised else " (nothing is promised: the release has no table with these columns)"
-        return f"{self.label}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}]{end}"
+        return f"{show_line(self.label)}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}]{end}"
 
 
 class Release:

@@ -6,6 +6,7 @@ values, a refusal that names the schema would tell something about the rows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -62,7 +63,7 @@ def read_table(data: Any) -> Table:
     if frame is not None:
         names = [str(name) for name in frame.columns]
         if len(set(names)) < len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = sorted(name for name, times in Counter(names).items() if times > 1)
             raise Unaskable(f"column names must differ; these are there twice: {', '.join(twice[:10])}")
         columns = {name: _from_series(series) for name, series in zip(names, frame.iter_columns(), strict=True)}
         return _table(columns, frame.to_native())
@@ -113,6 +114,11 @@ def _as_frame(data: Any) -> Any | None:
 def _table(columns: Mapping[str, Read | None], native: Any) -> Table:
     known = {name: read for name, read in columns.items() if read is not None}
     left_out = tuple(name for name, read in columns.items() if read is None)
+    for name in columns:
+        if name != name.encode(errors="ignore").decode():
+            raise Unaskable(
+                f"the column name {name!r:.80} holds half a surrogate pair, which is no character: rename it"
+            )
     if not columns:
         raise Unaskable("the data has no columns; for labels only give data=None and y")
     lengths = {name: len(read.column.values) for name, read in known.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
+from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.rows import Column
 from unworn.queries.schema import ColumnKind, ColumnType, Schema
@@ -28,6 +29,8 @@ def public_schema(
                 raise Unaskable(f"column {name!r} is {types[name].kind} in the holdout but {column.kind} in train")
             types[name] = ColumnType(column.kind, column.missing is not None)
     schema = Schema(types, target, grouped)
+    if declared is not None and not isinstance(declared, Mapping):
+        raise Unaskable(f"schema= is a dictionary from column to kind, not {show_value(declared)}")
     for name, stated in (declared or {}).items():
         want = _stated(name, stated)
         if want.kind != schema.of(name).kind:
@@ -39,9 +42,12 @@ def public_schema(
 def _stated(name: str, stated: str | ColumnType) -> ColumnType:
     if isinstance(stated, ColumnType):
         return stated
-    kind = str(stated).removesuffix("?")
+    kind = stated.removesuffix("?") if isinstance(stated, str) else ""
     for known in get_args(ColumnKind):
         if known == kind:
-            return ColumnType(known, str(stated).endswith("?"))
+            return ColumnType(known, stated.endswith("?"))
     kinds = ", ".join(get_args(ColumnKind))
-    raise Unaskable(f"schema= says column {name!r} is {stated!r}; say one of {kinds}, with '?' if it may be missing")
+    raise Unaskable(
+        f"schema= says column {show_value(name)} is {show_value(stated)}; say one of {kinds}, with '?' if it may be "
+        "missing"
+    )

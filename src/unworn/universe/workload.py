@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -172,7 +172,9 @@ def from_json(data: Any) -> Workload:
     True
     """
     try:
-        kind = data["workload"]
+        kind = data["workload"] if isinstance(data, Mapping) else None
+        if not isinstance(kind, str):
+            raise TypeError("a workload is known by its name")
         if kind in ("marginals", "conjunctions"):
             among = None if data["among"] is None else tuple(str(name) for name in data["among"])
             return (Marginals if kind == "marginals" else Conjunctions)(data["ways"], among)

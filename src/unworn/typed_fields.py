@@ -1,0 +1,118 @@
+"""Dataclasses from JSON that somebody else wrote: each field of its declared type, and of a size that can be.
+
+A number that is a text, a list of the wrong length or a whole number of four hundred digits is refused here, so that
+what calculates later may trust what it is given. The declarations are the ones in the class: nothing is said twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Any, TypeVar
+
+LARGEST = 2**63
+"""What no whole number exceeds: numbers of rows, asks and entries are far below."""
+_T = TypeVar("_T")
+Check = Callable[[Any], bool]
+
+
+def read_fields(kind: type[_T], told: Mapping[str, Any]) -> _T:
+    """An object of a class from its fields by name; ``ValueError`` for another field, or one of another type.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Span:
+    ...     low: float
+    ...     high: float | None = None
+    >>> read_fields(Span, {"low": 1})
+    Span(low=1, high=None)
+    >>> read_fields(Span, {"low": "1"})
+    Traceback (most recent call last):
+    ValueError: low of Span is not of type float
+    """
+    known = _checks(kind)
+    given: dict[str, Any] = {}
+    for name, value in told.items():
+        if name not in known:
+            raise ValueError(f"{kind.__name__} has no field {name!r:.40}")
+        check, of_list, words = known[name]
+        if not check(value):
+            raise ValueError(f"{name} of {kind.__name__} is not of type {words}")
+        given[name] = tuple(value) if of_list and isinstance(value, list) else value
+    for name in _required(kind):
+        if name not in given:
+            raise ValueError(f"{kind.__name__} lacks the field {name}")
+    return kind(**given)
+
+
+def is_whole(value: Any, least: int = -LARGEST, most: int = LARGEST) -> bool:
+    """Whether this is a whole number within these ends, and no truth value."""
+    return type(value) is int and least <= value <= most
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a finite number, and no truth value."""
+    return (type(value) is float and value - value == 0) or is_whole(value)
+
+
+def is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def is_symbol(value: Any) -> bool:
+    """Whether this can be what an answer tells of the rows: a number, a word, or a few numbers."""
+    if isinstance(value, list):
+        return len(value) <= 16 and all(map(is_number, value))
+    return is_number(value) or (is_text(value) and len(value) <= 100)
+
+
+_SIMPLE: dict[str, Check] = {
+    "None": lambda value: value is None,
+    "bool": lambda value: type(value) is bool,
+    "int": is_whole,
+    "float": is_number,
+    "str": is_text,
+    "Kind": is_text,
+    "Symbol": is_symbol,
+}
+_TUPLE = re.compile(r"tuple\[([a-z, ]+)\]")
+
+
+@cache
+def _checks(kind: type) -> dict[str, tuple[Check, bool, str]]:
+    """Of each field: whether a value fits, whether a list stands for a tuple there, and the type in words."""
+    declared = {field.name: str(field.type) for field in fields(kind) if field.init}  # type: ignore[arg-type]
+    return {name: (_check(words), "tuple[" in words, words) for name, words in declared.items()}
+
+
+@cache
+def _required(kind: type) -> tuple[str, ...]:
+    declared = (field for field in fields(kind) if field.init)  # type: ignore[arg-type]
+    return tuple(f.name for f in declared if f.default is MISSING and f.default_factory is MISSING)
+
+
+def _check(words: str) -> Check:
+    """The check of a declared type; whatever is not one of a few simple ones is left to the class."""
+    checks = [_alternative(part) for part in words.split(" | ")]
+    if len(checks) == 1:
+        return checks[0]
+    return lambda value: any(check(value) for check in checks)
+
+
+def _alternative(words: str) -> Check:
+    if words in _SIMPLE:
+        return _SIMPLE[words]
+    if words.startswith("Literal["):
+        return is_text
+    if found := _TUPLE.fullmatch(words):
+        parts = [_SIMPLE[part] for part in found[1].split(", ")]
+        return lambda value: (
+            isinstance(value, list | tuple)
+            and len(value) == len(parts)
+            and all(check(part) for check, part in zip(parts, value, strict=True))
+        )
+    if words.startswith(("dict[", "Mapping[")):
+        return lambda value: isinstance(value, Mapping)
+    return lambda value: True
