@@ -35,6 +35,8 @@ class Wanted:
     confidence: float
     asks: int | None
     uses: Uses | None = None
+    beside: bool = False
+    """Whether this is memory, spelled out for rows that have a ledger."""
 
     @property
     def use(self) -> str | None:
@@ -46,17 +48,19 @@ class Opened(NamedTuple):
 
     ``key`` is None where the holdout can only be read, and ``reordered`` says whether the rows come in another order
     than they were sealed in, as far as that can be known. ``rows`` are those that may be read on these terms: all of
-    them, or the part that is this use's.
+    them, or the part that is this use's. ``anew`` says whether these terms were entered just now.
     """
 
     transcript: Transcript
     key: Key | None
     reordered: bool
     rows: Sample
+    anew: bool = False
 
 
 def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
     """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
+    anew = False
     while True:
         holdouts = store.holdouts()
         family = _find(sample, holdouts, store, wanted)
@@ -66,13 +70,14 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
         # Another process may have sealed the same rows meanwhile: then this is refused, and they are found.
         with suppress(Conflict):
             _seal(sample, holdouts, store, wanted, family)
+            anew = True
     entries = store.read(chain.entry.holdout)
     verify(entries, public=None if chain.key is None else chain.key.public, signatures="last")
     with replaying():
         transcript = Transcript.of(entries)
     key = None if family.key is None else chain.key
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
-    return Opened(transcript, key, reordered, family.part(sample, transcript.terms))
+    return Opened(transcript, key, reordered, family.part(sample, transcript.terms), anew)
 
 
 def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
@@ -237,7 +242,7 @@ def _seal(
         confidence=wanted.confidence,
         asks=wanted.asks,
         public=key.public,
-        kept="seed" if seeded else "memory" if store.url is None else store.url.split(":", 1)[0],
+        kept="seed" if seeded else _kept(store, wanted),
         version=version("unworn"),
         uses=wanted.uses,
         units=None if wanted.uses is None else sample.size,
@@ -245,6 +250,13 @@ def _seal(
     )
     terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
     store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
+
+
+def _kept(store: Store, wanted: Wanted) -> str:
+    """Where the ledger is, for certificates to say."""
+    if store.url is not None:
+        return store.url.split(":", 1)[0]
+    return "memory beside a ledger" if wanted.beside else "memory"
 
 
 def _default_name(sample: Sample, wanted: Wanted, family: Family | None) -> str:

@@ -1,0 +1,64 @@
+"""Rows that occur more than once in a holdout, where chance does not explain it.
+
+Rows of few values coincide by chance, and nothing is said of them. A number that takes more than nine digits to write does
+not: two independent rows agree in it about once in 10^9. Where rows with such numbers repeat each other they were copied, or
+belong to one unit, and are fewer independent draws than they look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.sample.hashes import hash_runs
+
+if TYPE_CHECKING:
+    from unworn.queries.rows import Column
+    from unworn.sample.sample import Sample
+
+_COINCIDENCE = 1e-9
+_LONG = 24
+"""Text of so many characters is not written twice by chance."""
+_LOOKED_AT = 10_000
+
+
+def repeated_rows(sample: Sample, secret: bytes) -> int:
+    """How many rows repeat an earlier one; 0 where chance explains them, or where groups say which belong together.
+
+    With at most E coincidences expected by chance it takes more than 3 + 20 E to count: a false alarm has a chance below
+    1e-8, if numbers are as fine as they look.
+    """
+    fine = sum(_is_fine(column) for column in sample.columns.values())
+    if not fine or sample.groups is not None:
+        return 0
+    with sample.reading():
+        columns = [sample.columns[name] for name in sorted(sample.columns)]
+        lane = np.concatenate([part[0] for _, part in hash_runs(sample.rows, secret, columns, (0,))])
+    lane.sort()
+    repeats = int(np.count_nonzero(lane[1:] == lane[:-1]))
+    expected = sample.rows**2 / 2 * _COINCIDENCE**fine
+    return repeats if repeats > 3 + 20 * expected else 0
+
+
+def _is_fine(column: Column) -> bool:
+    """Whether most of a column's values (as far as a look at some of them tells) are not met again by chance."""
+    part = column[slice(0, _LOOKED_AT)]
+    present = slice(None) if part.missing is None else ~part.missing
+    values = part.values[present]
+    if len(values) == 0:
+        return False
+    if part.vocabulary is not None:
+        found = np.array([len(part.vocabulary[code]) >= _LONG for code in values.tolist()])
+    elif part.kind == "number" and values.dtype.kind == "f":
+        found = _digits(values)
+    else:
+        return False
+    return bool(np.mean(found) > 0.5)
+
+
+def _digits(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which numbers take more than nine digits to write."""
+    numbers = values.astype(np.float64)
+    return np.array([float(f"{number:.9g}") != number for number in numbers.tolist()])
