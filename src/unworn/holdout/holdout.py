@@ -84,7 +84,7 @@ class Holdout(Looking):
         asks: int | None = None,
         mechanism: Mechanism | None = None,
         confidence: float = 0.95,
-        ledger: str | os.PathLike[str] | Store | None | PerUser = PER_USER,
+        ledger: str | os.PathLike[str] | Store | PerUser | None = PER_USER,
         name: str | None = None,
         max_width: float | None = None,
         train: Any = None,

@@ -34,8 +34,8 @@ def check_train(sample: Sample, train: Sample) -> None:
     about = "" if found.exact else "about "
     raise Unaskable(
         f"train shares rows with the holdout: {about}{found.rows:,} of {sample.rows:,} rows are in both, far more than "
-        "chance explains.\n  What train shows of them would be seen past the ledger, and no interval would hold. Split the "
-        "data again, or drop those rows from train.",
+        "chance explains.\n  What train shows of them would be seen past the ledger, and no interval would hold. Split "
+        "the data again, or drop those rows from train.",
         shared=found.rows,
         rows=sample.rows,
     )
@@ -46,9 +46,9 @@ def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
     repeats = repeated_rows(sample, os.urandom(32))
     if repeats:
         warnings.warn(
-            f"{repeats:,} of {sample.rows:,} rows repeat another row exactly, which chance does not explain: they are not "
-            "independent draws, and intervals are narrower than they should be.\n  Drop the copies, or name the unit they "
-            "belong to: groups=.",
+            f"{repeats:,} of {sample.rows:,} rows repeat another row exactly, which chance does not explain: they are "
+            "not independent draws, and intervals are narrower than they should be.\n  Drop the copies, or name the "
+            "unit they belong to: groups=.",
             RepeatedRows,
             stacklevel=stacklevel,
         )
@@ -68,8 +68,7 @@ def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
     unit = "groups" if terms.schema.grouped else "rows"
     warnings.warn(
         f"{terms.size:,} {unit} are few: the first answer is ± {width:.2g}, even if the guess is right.\n"
-        f"  For ± {GOOD} it takes {needed:,} {unit} (see `unworn plan` and docs/promise.md); fewer {unit} are for trying "
-        "things out.",
+        f"  For ± {GOOD} it takes {needed:,} {unit} (`unworn plan` says more); fewer are for trying things out.",
         SmallHoldout,
         stacklevel=stacklevel,
     )

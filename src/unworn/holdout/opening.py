@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from unworn.certificate import replaying
+from unworn.certificate import BESIDE_A_LEDGER, replaying
 from unworn.errors import Conflict, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
@@ -256,7 +256,7 @@ def _kept(store: Store, wanted: Wanted) -> str:
     """Where the ledger is, for certificates to say."""
     if store.url is not None:
         return store.url.split(":", 1)[0]
-    return "memory beside a ledger" if wanted.beside else "memory"
+    return BESIDE_A_LEDGER if wanted.beside else "memory"
 
 
 def _default_name(sample: Sample, wanted: Wanted, family: Family | None) -> str:

@@ -1,8 +1,8 @@
 """The ledger of some rows: the one that has them already, or the one they will be sealed in.
 
-Rows have one ledger. Left out, ``ledger`` is whichever has them, wherever it lies, or a new file in the per-user directory.
-Named, it is refused where another has them: a second ledger would be a second budget. ``None`` is memory, and the promise
-then ends with the object; whoever spells it out for rows that have a ledger is warned.
+Rows have one ledger. Left out, ``ledger`` is whichever has them, wherever it lies, or a new file in the per-user
+directory. Named, it is refused where another has them: a second ledger would be a second budget. ``None`` is memory,
+and the promise then ends with the object; whoever spells it out for rows that have a ledger is warned.
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
         return None  # a registry that cannot be used is a matter for ledgers that are kept
     if known is not None:
         warnings.warn(
-            f"these rows have a ledger already, {_place(known)}, and this one is kept in memory beside it: what is asked "
-            "here is not counted there, and the other way round.\n  Leave ledger= out to go on with theirs.",
+            f"these rows have a ledger already, {_place(known)}, and this one is kept in memory beside it: what is "
+            "asked here is not counted there, and the other way round.\n  Leave ledger= out to go on with theirs.",
             SecondLedger,
             stacklevel=4,
         )
@@ -178,8 +178,8 @@ def _elsewhere(known: KnownRows) -> Mismatch:
         else "Open the rows as they were sealed, and pass predictions to score() or ask() instead of adding columns."
     )
     return Mismatch(
-        f"{how} in another ledger, {_place(known.ledger)}.\n  A second ledger for the same rows would be a second budget. "
-        f"{todo}{_FORGETTING.format(ledger=_place(known.ledger))}",
+        f"{how} in another ledger, {_place(known.ledger)}.\n  A second ledger for the same rows would be a second "
+        f"budget. {todo}{_FORGETTING.format(ledger=_place(known.ledger))}",
         ledger=known.ledger,
         same=known.same,
     )
@@ -197,8 +197,8 @@ def _gone(known: KnownRows) -> Mismatch:
 
 def _replaced(known: KnownRows) -> Mismatch:
     return Mismatch(
-        f"these rows were sealed in {_place(known.ledger)} as holdout {known.holdout[:8]}…, and the file of that name does "
-        "not have it any more: it was replaced, or restored from an older backup.\n"
+        f"these rows were sealed in {_place(known.ledger)} as holdout {known.holdout[:8]}…, and the file of that name "
+        "does not have it any more: it was replaced, or restored from an older backup.\n"
         f"  Bring the ledger back that has it.{_FORGETTING.format(ledger=_place(known.ledger))}",
         ledger=known.ledger,
         gone=True,

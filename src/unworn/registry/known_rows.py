@@ -119,7 +119,7 @@ class Registry:
         return True
 
     def confirm(self, marks: RowMarks, ledger: str, holdout: str) -> KnownRows | None:
-        """Say that they are sealed there; nothing is kept, and the other returned, if another ledger has them by now."""
+        """Say that they are sealed there. If another ledger has them by now nothing is kept, and that is returned."""
         with self._transaction() as connection:
             for known in _find(connection, marks):
                 if known.ledger != ledger:
@@ -163,7 +163,9 @@ class Registry:
             return
         words = b"".join(sorted(map(self._word, marks.names)))
         row = (ledger, marks.place, holdout, marks.size, marks.whole, len(marks.names), words)
-        inserted = "INSERT INTO known (ledger, place, holdout, size, whole, columns, names) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        inserted = (
+            "INSERT INTO known (ledger, place, holdout, size, whole, columns, names) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
         id_ = connection.execute(inserted, row).lastrowid
         kinds = {**dict.fromkeys(marks.columns, 0), **dict.fromkeys(marks.same, 1)}
         connection.executemany(
@@ -202,7 +204,9 @@ class Registry:
             connection.execute(f"PRAGMA user_version={_VERSION}")
             return
         if version > _VERSION:
-            raise LedgerError(f"the registry {self._path} has format {version}, this unworn reads {_VERSION}: upgrade it")
+            raise LedgerError(
+                f"the registry {self._path} has format {version}, this unworn reads {_VERSION}: upgrade it"
+            )
         if connection.execute("SELECT mark FROM secret").fetchall() != [(mark,)]:
             raise LedgerError(
                 f"{self._path} was made with another key than the one in {self.folder}: it recognises no rows.\n"

@@ -1,8 +1,8 @@
 """Rows that occur more than once in a holdout, where chance does not explain it.
 
-Rows of few values coincide by chance, and nothing is said of them. A number that takes more than nine digits to write does
-not: two independent rows agree in it about once in 10^9. Where rows with such numbers repeat each other they were copied, or
-belong to one unit, and are fewer independent draws than they look.
+Rows of few values coincide by chance, and nothing is said of them. A number that takes more than nine digits to write
+does not: two independent rows agree in it about once in 10^9. Where rows with such numbers repeat each other they were
+copied, or belong to one unit, and are fewer independent draws than they look.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LOOKED_AT = 10_000
 def repeated_rows(sample: Sample, secret: bytes) -> int:
     """How many rows repeat an earlier one; 0 where chance explains them, or where groups say which belong together.
 
-    With at most E coincidences expected by chance it takes more than 3 + 20 E to count: a false alarm has a chance below
-    1e-8, if numbers are as fine as they look.
+    With at most E coincidences expected by chance it takes more than 3 + 20 E to count: a false alarm has a chance
+    below 1e-8, if numbers are as fine as they look.
     """
     fine = sum(_is_fine(column) for column in sample.columns.values())
     if not fine or sample.groups is not None:

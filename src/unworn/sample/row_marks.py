@@ -1,6 +1,6 @@
 """Marks of rows under a user's secret: what the registry knows them by, whatever ledger they were sealed in.
 
-The digests are those of a ledger (:mod:`unworn.sample.fingerprint`), made once per opening and not once per known holdout.
+The digests are those of a ledger (:mod:`unworn.sample.fingerprint`), made once per opening, not once per known holdout.
 Whole rows count as a mark only where unrelated rows would have others: a few labels coincide by chance.
 """
 
@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 
 
 def row_marks(rows: Sample | Stored, secret: bytes) -> RowMarks:
-    """The marks of these rows, wherever they lie."""
+    """The marks of these rows, wherever they lie, made once."""
     if isinstance(rows, Stored):
         return _stored(rows, secret)
-    with rows.reading():
-        check_mapped(rows)
-        return _here(rows, secret)
+    place = b"marks" + secret
+    if place not in rows.digests:
+        with rows.reading():
+            check_mapped(rows)
+            rows.digests[place] = _here(rows, secret)
+    found: RowMarks = rows.digests[place]
+    return found
 
 
 def is_candidate(rows: Sample | Stored, secret: bytes, candidate: Candidate) -> bool:

@@ -1,11 +1,11 @@
 """Rows that the holdout and ``train`` have in common, and whether chance explains them.
 
 Two independent samples of one population coincide where values are few, and then as often within one of them as across.
-Given all n + m rows, which of them are the holdout's is a draw without replacement: a value that occurs k times in all lies
-on both sides with probability P(k) = 1 - q^k - (1 - q)^k, where q = n / (n + m), were the draws independent; that they come
-to exactly n costs a factor of at most sqrt(8 n m / (n + m)). So the number of values on both sides has a tail that holds for
-every population (Chernoff), and a copy is far out in it: of values that occur twice chance puts about half on both sides, a
-copy all of them.
+Given all n + m rows, which of them are the holdout's is a draw without replacement: a value that occurs k times in all
+lies on both sides with probability P(k) = 1 - q^k - (1 - q)^k, where q = n / (n + m), were the draws independent; that
+they come to exactly n costs a factor of at most sqrt(8 n m / (n + m)). So the number of values on both sides has a tail
+that holds for every population (Chernoff), and a copy is far out in it: of values that occur twice chance puts about
+half on both sides, a copy all of them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class SharedRows:
 def shared_rows(holdout: Sample | Stored, train: Sample, secret: bytes) -> SharedRows | None:
     """Compare the two over the columns they have in common; ``None`` where none is, or rows stay in a cluster."""
     names = sorted(
-        name for name in holdout.columns if name in train.columns and holdout.schema[name].kind == train.schema[name].kind
+        name
+        for name in holdout.columns
+        if name in train.columns and holdout.schema[name].kind == train.schema[name].kind
     )
     if not names or (isinstance(holdout, Stored) and not holdout.engine.local):
         return None
@@ -59,10 +61,10 @@ def shared_rows(holdout: Sample | Stored, train: Sample, secret: bytes) -> Share
         with holdout.reading():
             here = _lane(holdout.rows, secret, [holdout.columns[name] for name in names], bits)
     with train.reading():
-        there = _lane(train.rows, secret, [train.columns[name] for name in names], bits)
-    if not bits and np.array_equal(here, there) and _nats(there) > _ORDERED:
-        return SharedRows(len(here), True, -_nats(there))
-    found = compare(here, there)
+        theirs = _lane(train.rows, secret, [train.columns[name] for name in names], bits)
+    if not bits and np.array_equal(here, theirs) and _nats(theirs) > _ORDERED:
+        return SharedRows(len(here), True, -_nats(theirs))
+    found = compare(here, theirs)
     return SharedRows(found.rows << bits, not bits, found.log_chance)
 
 
@@ -89,7 +91,7 @@ def _tail(sizes: Words, times: Words, both: int, n: int, m: int) -> float:
         return 0.0
     q = n / (n + m)
     with np.errstate(under="ignore"):
-        chances = 1.0 - q**sizes.astype(np.float64) - (1 - q) ** sizes.astype(np.float64)
+        chances = 1.0 - q ** sizes.astype(np.float64) - (1 - q) ** sizes.astype(np.float64)
     tilts = np.linspace(0.0, 30.0, 601)
     grown = np.logaddexp(np.log1p(-chances)[:, None], np.log(chances)[:, None] + tilts)  # a row per size
     best = float(np.min(times @ grown - tilts * both))
