@@ -28,7 +28,8 @@ def test_what_an_answer_is(answer: Answer) -> None:
 
 
 def test_how_it_prints(answer: Answer) -> None:
-    assert str(answer) == f"share of x > 0.5: 0.25 in [{answer.low:.4g}, {answer.high:.4g}] (guess)"
+    ending = "guess; the promise ends with this object"  # the ledger is in memory
+    assert str(answer) == f"share of x > 0.5: 0.25 in [{answer.low:.4g}, {answer.high:.4g}] ({ending})"
     assert repr(answer).startswith("Answer(value=0.25, low=0.")
     assert "certificate" not in repr(answer)
     page = answer._repr_html_()

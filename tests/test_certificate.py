@@ -98,14 +98,15 @@ def test_what_a_card_says(holdout: Holdout) -> None:
 
 
 def test_where_the_ledger_is_kept_and_what_is_promised(tmp_path: Path) -> None:
-    kept = Holdout(X, Y, ledger=tmp_path / "ledger.db")
-    assert IN_MEMORY not in kept.ask("x0 > 0", 0.5).certificate.assumptions
-    kept.close()
     naive = Holdout(X, Y, mechanism=Naive(), ledger=None).ask("x0 > 0").certificate
     assert naive.assumptions[0] == NO_PROMISE
     assert naive.theorem == "none"
     naive.verify()
     assert NO_PROMISE in json.loads(naive.save(tmp_path / "naive.json").read_text())["assumptions"]
+    assert IN_MEMORY in naive.assumptions
+    kept = Holdout(X, Y, ledger=tmp_path / "ledger.db")
+    assert IN_MEMORY not in kept.ask("x0 > 0", 0.5).certificate.assumptions
+    kept.close()
 
 
 @pytest.mark.parametrize("mechanism", [Naive(), Rounding(), SampleSplitting()])

@@ -424,7 +424,7 @@ def test_a_forked_child_cannot_spend_memory() -> None:
         "import os, sys, numpy as np\n"
         "from unworn import Holdout\n"
         "from unworn.errors import LedgerError\n"
-        "holdout = Holdout({'x': np.arange(50.0)})\n"
+        "holdout = Holdout({'x': np.arange(50.0)}, ledger=None)\n"
         "holdout.ask('x > 3', 0.9)\n"
         "if os.fork() == 0:\n"
         "    try:\n"

@@ -84,7 +84,7 @@ def _sealed_for(terms: Terms) -> str:
     if terms.uses is None:
         uses = "The ledger that sealed these rows seals them for this release alone"
     else:
-        others = ", ".join(use for use in terms.uses.shares if use != terms.uses.use) or "none"
+        others = ", ".join(use for use, _ in terms.uses.shares if use != terms.uses.use) or "none"
         uses = f"The ledger that sealed these rows gives other rows to other uses ({others})"
     return f"{uses}; whether another ledger has them too, its signature cannot say."
 

@@ -53,8 +53,8 @@ def _here(sample: Sample, secret: bytes) -> RowMarks:
     header = rows_header(names, columns, sample.rows)
     if sample.rows > SORTED:
         whole = _finished(secret, header, row_sums(sample.rows, secret, columns).bytes())
-        same = (whole,) if telling else ()
-        return RowMarks(sample.rows, frozenset(names), same, telling, whole if telling else None, whole)
+        known = whole if telling else None
+        return RowMarks(sample.rows, frozenset(names), (whole,) if telling else (), telling, known, whole)
     lanes = hashes(sample.rows, secret, columns)
     keyed = hmac.new(secret, header, hashlib.sha256)
     sorted_lanes(keyed, lanes)
@@ -65,10 +65,10 @@ def _here(sample: Sample, secret: bytes) -> RowMarks:
     distinctive, scattered = _tells(lanes[0])
     if not telling and any(sample.canonical[name].regular for name in names):
         distinctive = scattered = False  # what differs in every row may be no more than its number
-    same = (*((whole, _finished(secret, header, sums.bytes())) if distinctive else ()),)
-    same += (order.hexdigest(),) if scattered else ()
+    same = [whole, _finished(secret, header, sums.bytes())] if distinctive else []
+    same += [order.hexdigest()] if scattered else []
     place = whole if distinctive else order.hexdigest()
-    return RowMarks(sample.rows, frozenset(names), same, telling, whole if distinctive else None, place)
+    return RowMarks(sample.rows, frozenset(names), tuple(same), telling, whole if distinctive else None, place)
 
 
 def _stored(rows: Stored, secret: bytes) -> RowMarks:

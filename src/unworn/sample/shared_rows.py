@@ -14,9 +14,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unworn.sample.hashes import Words, hash_runs
 from unworn.sample.stored import Stored
@@ -85,15 +86,15 @@ def compare(here: Words, there: Words) -> SharedRows:
     return SharedRows(int(mine[both].sum()), True, log_chance)
 
 
-def _tail(sizes: Words, times: Words, both: int, n: int, m: int) -> float:
+def _tail(sizes: NDArray[Any], times: NDArray[Any], both: int, n: int, m: int) -> float:
     """Chernoff's bound, in logs, on at least so many values on both sides."""
     if not both:
         return 0.0
     q = n / (n + m)
-    with np.errstate(under="ignore"):
-        chances = 1.0 - q ** sizes.astype(np.float64) - (1 - q) ** sizes.astype(np.float64)
+    apart = np.logaddexp(sizes * math.log(q), sizes * math.log1p(-q))  # the log of 1 - P(k)
+    together = np.log(-np.expm1(apart))
     tilts = np.linspace(0.0, 30.0, 601)
-    grown = np.logaddexp(np.log1p(-chances)[:, None], np.log(chances)[:, None] + tilts)  # a row per size
+    grown = np.logaddexp(apart[:, None], together[:, None] + tilts)  # a row per size
     best = float(np.min(times @ grown - tilts * both))
     return min(0.0, best + 0.5 * math.log(max(8 * n * m / (n + m), 1.0)))
 
