@@ -299,7 +299,7 @@ def test_agreement_shows_the_guess_itself_and_no_more() -> None:
 @pytest.mark.filterwarnings("error")
 def test_arithmetic_on_rows_warns_of_nothing() -> None:
     """A division by zero in some row must not show as a warning."""
-    holdout = Holdout({"a": np.array([0.0, 1.0, 1e308, np.nan, -1.0] * 50)}, ledger=None)
+    holdout = Holdout({"a": np.array([0.0, 1.0, 1e308, np.nan, -1.0] * 100)}, ledger=None)
     holdout.ask(share((col("a") * 1e308 / (col("a") - 1)).fill(0) > 2), 0.5)
     holdout.ask(mean((1 / col("a")).fill(0), range=(0, 1)), 0.5)
     assert holdout.meter.asked == 2

@@ -279,7 +279,7 @@ def test_a_fork_takes_its_own_connection(holdout: Holdout, remote: RemoteHoldout
 def test_a_ticket_by_path_is_opened_again(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": X[:, 0], "y": Y})
     frame.write_parquet(tmp_path / "rows.parquet")
-    frame.head(100).write_parquet(tmp_path / "train.parquet")
+    frame.head(100).with_columns(pl.col("a") - 7).write_parquet(tmp_path / "train.parquet")
     holdout = Holdout(
         tmp_path / "rows.parquet",
         "y",

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 Named = str | os.PathLike[str] | Store | None | PerUser
 
 
+class FoundLedger(str):
+    """The URL of a ledger that another process has found to be these rows' own: a worker need not look again."""
+
+
 class RowsLedger:
     """A store for some rows, and what the registry must hear once they are sealed in it.
 
@@ -67,6 +71,8 @@ def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
     rehearsed = getattr(ledger, "stands_for", None)  # a copy in memory, to ask a price of: nothing is sealed
     if ledger is None or (isinstance(ledger, Store) and (ledger.url or rehearsed) is None):
         return RowsLedger(open_store(ledger), owned=ledger is None, elsewhere=_warn_of_other(sample, ledger))
+    if isinstance(ledger, FoundLedger) or not isinstance(ledger, str | os.PathLike | Store | PerUser):
+        return RowsLedger(open_store(ledger), owned=True)  # which refuses what is no ledger at all
     try:
         registry = Registry.open()
     except Unwritable as why:
