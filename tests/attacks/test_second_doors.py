@@ -235,12 +235,15 @@ def test_a_moved_ledger_is_known_again_and_a_copy_refused(tmp_path: Path) -> Non
 
 def test_forgetting_is_spelled_out(tmp_path: Path) -> None:
     Holdout(people(), "y", ledger=tmp_path / "one.db").close()
-    said = run("ledger", str(tmp_path / "one.db"), "--forget")
+    Holdout(people(1), "y", ledger=tmp_path / "one.db", name="kept").close()
+    said = run("ledger", str(tmp_path / "one.db"), "--forget", "--name", "holdout")
     assert said.exit_code == 0
     assert "starts anew" in said.output
     Holdout(people(), "y", ledger=tmp_path / "two.db").close()
     with pytest.raises(Mismatch, match=r"another ledger.*two\.db"):
         Holdout(people(), "y", ledger=tmp_path / "one.db")
+    with pytest.raises(Mismatch, match=r"another ledger.*one\.db"):
+        Holdout(people(1), "y", ledger=tmp_path / "two.db")
     assert json.loads(run("ledger", str(tmp_path / "none.db"), "--forget", "--json").output)["forgotten"] == 0
 
 
@@ -248,6 +251,23 @@ def test_what_was_not_sealed_claims_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"confidence|number"):
         Holdout(people(), "y", ledger=tmp_path / "one.db", mechanism=_Unsealable())
     Holdout(people(), "y", ledger=tmp_path / "two.db").close()
+
+
+def test_a_claim_that_was_never_sealed_does_not_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash between claiming the rows and sealing them, in a ledger that is there for others."""
+    Holdout(people(1), "y", ledger=tmp_path / "one.db").close()
+    with monkeypatch.context() as crash:
+        crash.setattr("unworn.holdout.opening._seal", _crash)
+        crash.setattr("unworn.holdout.rows_ledger.RowsLedger.withdraw", lambda place: place.close())
+        with pytest.raises(SystemExit):
+            Holdout(people(), "y", ledger=tmp_path / "one.db")
+    Holdout(people(), "y", ledger=tmp_path / "two.db").close()
+    with pytest.raises(Mismatch, match=r"another ledger.*two\.db"):
+        Holdout(people(), "y", ledger=tmp_path / "one.db")
+
+
+def _crash(*_: Any) -> None:
+    raise SystemExit
 
 
 class _Unsealable:

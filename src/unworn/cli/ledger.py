@@ -51,8 +51,9 @@ def ledger(
     can be read but not asked.
 
     Rows are known by the ledger they were sealed in, and refused in any other. If a ledger is lost for good, or what
-    was asked in it does not count, --forget takes its rows off the user's registry: they can then be sealed anew, and
-    what is promised holds for whoever has seen no answer about them. The ledger itself is left as it is.
+    was asked in it does not count, --forget takes its rows (with --name, those of one holdout) off the user's registry:
+    they can then be sealed anew, and what is promised holds for whoever has seen no answer about them. The ledger
+    itself is left as it is.
 
     \b
     Examples:
@@ -65,7 +66,7 @@ def ledger(
     """
     done: dict[str, Any] = {}
     if forget:
-        _forget(where, json)
+        _forget(where, name, json)
         return
     with opened(where) if restore is not None else existing(where) as store:
         if restore is not None:
@@ -93,12 +94,16 @@ def ledger(
         _print(told, last)
 
 
-def _forget(where: str, json: bool) -> None:
+def _forget(where: str, name: str | None, json: bool) -> None:
     """Take a ledger's rows off the registry; of the ledger itself nothing is changed, and it need not be there."""
     from unworn.registry.known_rows import Registry
 
+    meant = None
+    if name is not None:
+        with existing(where) as store:
+            meant = {first.holdout for first in pick(store, name)}
     registry = Registry.existing()
-    count = 0 if registry is None else registry.forget(ledger_url(where))
+    count = 0 if registry is None else registry.forget(ledger_url(where), meant)
     if json:
         emit({"ledger": where, "forgotten": count})
     elif count:

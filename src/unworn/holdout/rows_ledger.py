@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from unworn.errors import LedgerError, Mismatch, SecondLedger
+from unworn.holdout.opening import knows
 from unworn.ledger import MemoryStore, Store, ledger_exists, ledger_url, open_store
 from unworn.registry import PER_USER, PerUser
 from unworn.registry.home import LEDGERS, Unwritable
@@ -89,7 +90,7 @@ def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
     while True:
         found = _known(sample, registry, marks)
         url = _url_of(ledger, registry, marks, found) if rehearsed is None else rehearsed
-        chosen = _open_chosen(ledger, url, registry, found)
+        chosen = _open_chosen(sample, ledger, url, registry, found)
         if rehearsed is not None:
             return chosen
         if registry.claim(marks, url, [known.id for known in found]):
@@ -127,14 +128,14 @@ def _url_of(ledger: Named, registry: Registry, marks: RowMarks, found: Sequence[
     return having[0] if having else ledger_url(registry.folder / LEDGERS / f"{marks.place[:32]}.db")
 
 
-def _open_chosen(ledger: Named, url: str, registry: Registry, found: Sequence[KnownRows]) -> RowsLedger:
+def _open_chosen(sample: Sample, ledger: Named, url: str, registry: Registry, found: Sequence[KnownRows]) -> RowsLedger:
     """The store at this URL, once nothing else has these rows and it still has those that it had."""
     mine = [known for known in found if known.ledger == url and known.same and known.holdout]
     if mine and not ledger_exists(url):
         raise _gone(mine[0])
     others = [known for known in found if known.ledger != url]
     for known in others:
-        if ledger_exists(known.ledger):
+        if ledger_exists(known.ledger) and (known.holdout or _is_sealed(sample, known)):
             raise _elsewhere(known)
     if not ledger_exists(url) and any(known.holdout for known in others):
         raise _gone(next(known for known in others if known.holdout))
@@ -146,7 +147,7 @@ def _open_chosen(ledger: Named, url: str, registry: Registry, found: Sequence[Kn
         holdouts = store.holdouts()
         for known in others:
             if not known.holdout:
-                registry.drop(known)  # somebody meant to seal them, and there is no ledger: they never did
+                registry.drop(known)  # somebody meant to seal them there, and has not
             elif known.holdout in holdouts:
                 registry.move(known, url)
             else:
@@ -158,6 +159,18 @@ def _open_chosen(ledger: Named, url: str, registry: Registry, found: Sequence[Kn
         chosen.close()
         raise
     return chosen
+
+
+def _is_sealed(sample: Sample, known: KnownRows) -> bool:
+    """Whether a ledger that somebody meant to seal these rows in has them: they may have crashed before they did.
+
+    If they are about to, this look comes too soon; then they are refused once they have sealed them (``confirm``).
+    """
+    store = open_store(known.ledger)
+    try:
+        return knows(sample, store)
+    finally:
+        store.close()
 
 
 def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:

@@ -147,10 +147,11 @@ class Registry:
         with self._transaction() as connection:
             _remove(connection, [known.id])
 
-    def forget(self, ledger: str) -> int:
-        """Forget all rows of a ledger, and say how many sets of rows those were."""
+    def forget(self, ledger: str, holdouts: Collection[str] | None = None) -> int:
+        """Forget the rows of a ledger, or of some of its holdouts, and say how many sets of rows those were."""
         with self._transaction() as connection:
-            chosen = [id_ for (id_,) in connection.execute("SELECT id FROM known WHERE ledger = ?", (ledger,))]
+            known = connection.execute("SELECT id, holdout FROM known WHERE ledger = ?", (ledger,)).fetchall()
+            chosen = [id_ for id_, holdout in known if holdouts is None or holdout in holdouts]
             _remove(connection, chosen)
         return len(chosen)
 

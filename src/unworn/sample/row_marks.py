@@ -61,7 +61,7 @@ def _here(sample: Sample, secret: bytes) -> RowMarks:
     whole, sums = keyed.hexdigest(), Sums()
     sums.add(lanes[0], lanes[1])
     order = hmac.new(secret, header + b"order\0", hashlib.sha256)
-    order.update(lanes.astype("<u8", copy=False).tobytes())
+    order.update(lanes.astype("<u8", copy=False).data)
     distinctive, scattered = _tells(lanes[0])
     if not telling and any(sample.canonical[name].regular for name in names):
         distinctive = scattered = False  # what differs in every row may be no more than its number
