@@ -125,10 +125,21 @@ def test_repeated_rows_are_announced_once_with_their_number(tmp_path: Path) -> N
         Holdout(rows + 1.0, labels[::-1], groups=np.arange(2_030) % 2_000, ledger=None)
 
 
+def test_as_many_copies_of_each_row_are_announced() -> None:
+    X, y = world(7)
+    for copies in (2, 20):
+        with pytest.warns(RepeatedRows, match=f"{2_000 * (copies - 1):,} of"):
+            Holdout(np.repeat(X, copies, axis=0), np.repeat(y, copies), ledger=None)
+    rng = np.random.default_rng(8)
+    with pytest.warns(RepeatedRows):  # a bootstrap: more draws than there were rows
+        Holdout(rng.choice(X, 2_000), ledger=None)
+
+
 def test_rows_that_chance_repeats_are_not() -> None:
     rng = np.random.default_rng(6)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Holdout({"age": rng.integers(18, 90, 5_000)}, ledger=None)
+        Holdout({"x": rng.choice(rng.normal(size=100), 5_000)}, ledger=None)  # a population of a hundred rows
         Holdout({"price": rng.gamma(2, 10, 5_000).round(2)}, ledger=None)
         Holdout({"x": rng.normal(size=20_000), "plan": rng.choice(["a", "b"], 20_000)}, ledger=None)

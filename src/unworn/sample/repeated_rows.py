@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _COINCIDENCE = 1e-9
 _LONG = 24
 """Text of so many characters is not written twice by chance."""
+_FEW_COPIES, _FEW_ROWS = 4, 50
 _LOOKED_AT = 200
 _ENOUGH = 3
 """Columns this fine, and no rows that fit a machine coincide by chance."""
@@ -42,10 +43,20 @@ def repeated_rows(sample: Sample, secret: bytes) -> int:
     with sample.reading():
         columns = [sample.columns[name] for name in sorted(sample.columns)]
         lane = np.concatenate([part[0] for _, part in hash_runs(sample.rows, secret, columns, (0,))])
-    lane.sort()
-    repeats = int(np.count_nonzero(lane[1:] == lane[:-1]))
+    counts = np.unique(lane, return_counts=True)[1]
+    repeats = sample.rows - len(counts)
     expected = sample.rows**2 / 2 * _COINCIDENCE**fine
-    return repeats if repeats > 3 + 20 * expected else 0
+    return repeats if repeats > 3 + 20 * expected and not _are_drawn_from_few(counts) else 0
+
+
+def _are_drawn_from_few(counts: NDArray[np.int64]) -> bool:
+    """Whether the rows look like draws from a population of few rows, each as often as chance has it.
+
+    Copies are either few for each row, or as many for each: draws from K rows vary by their mean or more, and by less
+    than a quarter of it with a chance below 1e-8 (chi-square, K at least 50).
+    """
+    times = float(np.mean(counts))
+    return times > _FEW_COPIES and (len(counts) < _FEW_ROWS or float(np.var(counts)) >= times / 4)
 
 
 def _is_fine(column: Column) -> bool:
