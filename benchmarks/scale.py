@@ -45,7 +45,7 @@ def values(rows: int, dtype: DTypeLike) -> np.ndarray[Any, Any]:
 
 def subsampled(data: Any) -> Holdout:
     mechanism = Subsampled(0.02, DRAWN)
-    return Holdout(data, asks=ASKS, mechanism=mechanism, schema={"x": "number"})
+    return Holdout(data, asks=ASKS, mechanism=mechanism, schema={"x": "number"}, ledger=None)
 
 
 def asking(holdout: Holdout) -> Callable[[], object]:
@@ -91,7 +91,7 @@ def pooled(sizes: tuple[int, int], rounds: int) -> Iterator[Row]:
     """Rows drawn ahead; beside an ordinary ask of a thousand rows; and beside the fastest scan of all rows."""
     x = values(sizes[1], np.float64)
     small, large = subsampled({"x": values(sizes[0], np.float64)}), subsampled({"x": x})
-    tiny = Holdout({"x": values(1_000, np.float64)}, asks=ASKS, schema={"x": "number"})
+    tiny = Holdout({"x": values(1_000, np.float64)}, asks=ASKS, schema={"x": "number"}, ledger=None)
     for holdout in (small, large):
         holdout.gather(rounds + 20)
     turns = {"large": asking(large), "small": asking(small), "tiny": asking(tiny)}
@@ -176,7 +176,7 @@ def batches(rows: int, questions: int) -> Iterator[Row]:
         what = f"each of {len(asked):,} {name} in one pass over {title(rows)} rows, against one alone"
         yield compared(what, spent / len(asked), alone, 1.1 if questions > 1_000 else None)
         yield Row(f"MiB more at the peak for {len(asked):,} {name}", more, None, None, 256.0, more <= 256)
-    holdout = Holdout(data, asks=questions, schema=schema)
+    holdout = Holdout(data, asks=questions, schema=schema, ledger=None)
     asked = several["thresholds beside a test"]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()

@@ -82,7 +82,7 @@ def questions(number: int) -> list[Query]:
 
 def batches(frame: Any, many: int, times: int) -> Iterator[Row]:
     """Whether a question costs more in the company of a thousand."""
-    holdout = Holdout(frame)
+    holdout = Holdout(frame, ledger=None)
 
     def asked(number: int, times: int = 1) -> None:
         for _ in range(times):
@@ -130,7 +130,7 @@ def statements(frame: Any, number: int, rounds: int) -> Iterator[Row]:
 
 def ahead(frame: Any, rounds: int) -> Iterator[Row]:
     """Rows for many asks in one pass."""
-    holdout = Holdout(frame, asks=150, mechanism=Subsampled(0.05, DRAWN))
+    holdout = Holdout(frame, asks=150, mechanism=Subsampled(0.05, DRAWN), ledger=None)
 
     def fresh() -> None:
         holdout.ask(questions(1)[0])

@@ -107,7 +107,7 @@ def honest(repetitions: int, rows: int = 10_000, asks: int = 1_000, seed: int = 
         rng = np.random.default_rng([seed, repetition])
         names = [f"x{place}" for place in range(8)]
         holdout, train = ({name: rng.random(rows) for name in names} for _ in range(2))
-        with_guesses = Holdout(holdout, train=train)
+        with_guesses = Holdout(holdout, train=train, ledger=None)
         for _ in range(asks):
             first, second = rng.choice(names, 2, replace=False)
             # Shares of all sizes, about one half most often.

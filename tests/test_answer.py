@@ -15,7 +15,7 @@ X = {"x": np.linspace(-1, 1, 501), "label<b>": np.linspace(0, 1, 501)}
 
 @pytest.fixture(scope="module")
 def answer() -> Answer:
-    return Holdout(X, name="line").ask(share(col("x") > 0.5), guess=0.25)
+    return Holdout(X, name="line", ledger=None).ask(share(col("x") > 0.5), guess=0.25)
 
 
 def test_what_an_answer_is(answer: Answer) -> None:
@@ -28,7 +28,8 @@ def test_what_an_answer_is(answer: Answer) -> None:
 
 
 def test_how_it_prints(answer: Answer) -> None:
-    assert str(answer) == f"share of x > 0.5: 0.25 in [{answer.low:.4g}, {answer.high:.4g}] (guess)"
+    ending = "guess; the promise ends with this object"  # the ledger is in memory
+    assert str(answer) == f"share of x > 0.5: 0.25 in [{answer.low:.4g}, {answer.high:.4g}] ({ending})"
     assert repr(answer).startswith("Answer(value=0.25, low=0.")
     assert "certificate" not in repr(answer)
     page = answer._repr_html_()
@@ -37,7 +38,7 @@ def test_how_it_prints(answer: Answer) -> None:
 
 
 def test_its_page_escapes_and_scales() -> None:
-    holdout = Holdout(X, confidence=0.9999)
+    holdout = Holdout(X, confidence=0.9999, ledger=None)
     page = holdout.ask(share(col("label<b>") > 0.5), guess=0.5)._repr_html_()
     assert "<b>)" not in page
     assert "label&lt;b&gt;" in page

@@ -28,7 +28,7 @@ Y = RNG.integers(0, 2, ROWS)
 
 @pytest.fixture
 def holdout() -> Iterator[Holdout]:
-    made = Holdout(FRAME, Y, name="churn")
+    made = Holdout(FRAME, Y, name="churn", ledger=None)
     made.ask(share(col("age") > 65), 0.33)
     before = made.meter
     head = made.head
@@ -217,7 +217,7 @@ def test_a_recorded_question_without_its_predictions(holdout: Holdout) -> None:
 )
 def test_rows_that_cannot_be_read(data: Any, y: Any, said: str) -> None:
     with pytest.raises(Unaskable, match=said):
-        Holdout(data, y)
+        Holdout(data, y, ledger=None)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_ledgers_that_cannot_be_opened(ledger: Any) -> None:
 
 
 def test_too_wide() -> None:
-    holdout = Holdout(FRAME, Y, name="churn", max_width=0.05)
+    holdout = Holdout(FRAME, Y, name="churn", max_width=0.05, ledger=None)
     with pytest.raises(Exhausted) as caught:
         holdout.ask(share(col("age") > 65), 0.3)
     first, second, third = str(caught.value).split("\n")
@@ -279,7 +279,7 @@ def test_too_wide() -> None:
 
 
 def test_past_the_plan() -> None:
-    holdout = Holdout(FRAME, Y, asks=2)
+    holdout = Holdout(FRAME, Y, asks=2, ledger=None)
     told = holdout.ask(share(col("age") > 65), 0.3)
     holdout.ask(share(col("age") > 66), 0.3)
     for _ in range(2):
@@ -296,7 +296,7 @@ def test_past_the_plan() -> None:
 
 
 def test_a_refusal_reads_no_row() -> None:
-    holdout = Holdout(FRAME, Y, asks=1)
+    holdout = Holdout(FRAME, Y, asks=1, ledger=None)
     holdout.ask(share(col("age") > 65), 0.3)
     ran: list[int] = []
 

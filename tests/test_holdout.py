@@ -49,7 +49,7 @@ HIGH = share(col("x0") > 0.5)
 
 
 def test_a_repeat_is_free_whatever_the_guess() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     first = holdout.ask(HIGH, guess=0.3)
     for guess in (None, 0.3, 0.9, 0.0):
         again = holdout.ask(HIGH, guess=guess, by="somebody else")
@@ -65,7 +65,7 @@ def test_a_repeat_is_free_whatever_the_guess() -> None:
 
 
 def test_a_value_of_zero_is_not_taken_for_a_miss() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     never = share(col("x0") > 1e9)
     first = holdout.ask(never, guess=0.0)
     assert (first.value, first.index) == (0.0, 1)
@@ -75,7 +75,7 @@ def test_a_value_of_zero_is_not_taken_for_a_miss() -> None:
 
 
 def test_repeats_inside_a_batch_are_one_ask() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     told = holdout.ask(HIGH, guess=0.3)
     other = share(col("x1") > 0)
     answers = holdout.ask_many(
@@ -91,7 +91,7 @@ def test_repeats_inside_a_batch_are_one_ask() -> None:
 
 def test_a_batch_prices_every_ask_from_before_it() -> None:
     """Each of a batch has its own index; surprises inside the batch do not count within it."""
-    holdout, one_by_one = Holdout(*rows()), Holdout(*rows())
+    holdout, one_by_one = Holdout(*rows(), ledger=None), Holdout(*rows(), ledger=None)
     questions = [share(col("x0") > cut) for cut in (0.0, 0.2, 0.4)]
     batch = holdout.ask_many(questions, [0.99, 0.98, 0.97])
     single = [one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)]
@@ -104,7 +104,7 @@ def test_a_batch_prices_every_ask_from_before_it() -> None:
 
 
 def test_a_batch_is_all_or_none() -> None:
-    holdout = Holdout(*rows(), asks=2)
+    holdout = Holdout(*rows(), asks=2, ledger=None)
     from unworn.errors import Exhausted
 
     with pytest.raises(Exhausted):
@@ -155,7 +155,7 @@ def test_repeats_across_processes(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_repeated_free() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
 
     def fails(columns: Any) -> Any:
         raise ValueError("no")
@@ -179,11 +179,11 @@ def test_a_fingerprint_never_depends_on_rows() -> None:
     model = Cut(0.2)
     prints = set()
     for seed in (1, 2):
-        holdout = Holdout(*rows(seed))
+        holdout = Holdout(*rows(seed), ledger=None)
         prints.add(holdout.score(model, guess=0.9).certificate.record.fingerprint)
     assert len(prints) == 1
     # These two agree on every row there is, and differ on a row that is not: two questions, two charges.
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     same = holdout.score(Cut(0.2, beyond=0.0), guess=0.9), holdout.score(Cut(0.2, beyond=7.0), guess=0.9)
     assert [answer.index for answer in same] == [1, 2]
     X, _ = rows()
@@ -193,7 +193,7 @@ def test_a_fingerprint_never_depends_on_rows() -> None:
 
 
 def test_names_stand_for_models() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     unpicklable = Cut(0.1)
     unpicklable.stream = (row for row in range(3))  # type: ignore[attr-defined]
     with pytest.raises(Unaskable, match="name="):
@@ -208,7 +208,7 @@ def test_names_stand_for_models() -> None:
 
 
 def test_a_quote_charges_nothing_and_tells_the_truth() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     quote = holdout.quote(HIGH, 0.3)
     assert (quote.index, quote.repeat, quote.guess, quote.cost) == (1, False, 0.3, 0.0)
     assert quote.widest >= quote.width
@@ -239,13 +239,13 @@ def test_a_quote_knows_what_others_asked(tmp_path: Path) -> None:
 
 def test_guesses_come_from_train_or_the_latest_score() -> None:
     train = rows(9, 500)
-    holdout = Holdout(*rows(), train=train)
+    holdout = Holdout(*rows(), train=train, ledger=None)
     answer = holdout.score(Cut(0.4))
     told = answer.certificate.record.guess
     assert told is not None
     assert told.origin == "train"
     assert told.value == np.mean(Cut(0.4).predict(train[0]) == train[1])
-    plain = Holdout(*rows())
+    plain = Holdout(*rows(), ledger=None)
     assert plain.score(Cut(0.4)).source == "grid"
     second = plain.score(Cut(0.3)).certificate.record.guess
     assert second is not None
@@ -257,7 +257,7 @@ def test_a_failure_is_no_guess_for_the_next() -> None:
         def predict(self, X: Any) -> Any:
             raise RuntimeError
 
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     holdout.score(Cut(0.1), guess=1.0)
     with pytest.raises(Failed):
         holdout.score(FromModel(Broken(), name="broken"))
@@ -267,7 +267,7 @@ def test_a_failure_is_no_guess_for_the_next() -> None:
 
 
 def test_the_meter_counts() -> None:
-    holdout = Holdout(*rows(), asks=5, max_width=0.4)
+    holdout = Holdout(*rows(), asks=5, max_width=0.4, ledger=None)
     assert (holdout.meter.asked, holdout.meter.planned, holdout.meter.refused) == (0, 5, 0)
     before = holdout.meter.spent
     holdout.ask(HIGH, 0.99)
@@ -286,7 +286,7 @@ def test_the_meter_counts() -> None:
 
 
 def test_sharpening_narrows_and_is_repeated_free() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     answer = holdout.ask(HIGH, guess=0.3)
     sharp = holdout.sharpen(answer)
     assert answer.low <= sharp.low <= sharp.high <= answer.high
@@ -300,13 +300,13 @@ def test_sharpening_narrows_and_is_repeated_free() -> None:
 
 
 def test_only_an_answers_own_question_is_sharpened() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     answer = holdout.ask(HIGH, guess=0.3)
     swapped = dataclasses.replace(answer, query=share(col("x1") > 0))
     with pytest.raises(Unaskable, match="another question"):
         holdout.sharpen(swapped)
     with pytest.raises(Unaskable, match="another holdout"):
-        Holdout(*rows(5)).sharpen(answer)
+        Holdout(*rows(5), ledger=None).sharpen(answer)
     assert holdout.meter.asked == 1
     assert holdout.sharpen(pickle.loads(pickle.dumps(answer))).index == 2  # an expression can be read back
 
@@ -319,11 +319,11 @@ def test_sharpening_an_answer_that_another_process_got(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_sharpened_says_so() -> None:
-    holdout = Holdout(*rows())
+    holdout = Holdout(*rows(), ledger=None)
     failed = holdout.ask_many([function(lambda columns: None, range=(0, 1), name="none")])[0]
     with pytest.raises(Unaskable, match="nothing to sharpen"):
         holdout.sharpen(failed)
-    rounded = Holdout(*rows(), mechanism=Rounding())
+    rounded = Holdout(*rows(), mechanism=Rounding(), ledger=None)
     with pytest.raises(Unaskable, match="Rounding has nothing to sharpen"):
         rounded.sharpen(rounded.ask(HIGH))
     scored = pickle.loads(pickle.dumps(holdout.score(Cut(0.1), guess=1.0)))
@@ -340,7 +340,7 @@ def test_groups_are_the_unit() -> None:
     sizes = rng.integers(1, 6, size=300)
     groups = np.repeat(np.arange(300), sizes)
     x = rng.random(len(groups))
-    holdout = Holdout({"x": x}, groups=groups, mechanism=Naive())
+    holdout = Holdout({"x": x}, groups=groups, mechanism=Naive(), ledger=None)
     assert holdout.size == 300
     assert "300 groups" in repr(holdout)
     expected = np.mean([x[groups == group].mean() for group in range(300)])
@@ -349,14 +349,14 @@ def test_groups_are_the_unit() -> None:
     assert answer.value == pytest.approx(np.mean([(x[groups == group] > 0.5).mean() for group in range(300)]))
     assert answer.certificate.record.facts.kind == "unit"
     assert answer.certificate.record.offer.rows == 300
-    checked = Holdout({"x": x}, groups=groups).ask(share(col("x") > 0.5), guess=0.5)
+    checked = Holdout({"x": x}, groups=groups, ledger=None).ask(share(col("x") > 0.5), guess=0.5)
     assert checked.certificate.record.facts.kind == "unit"
     assert checked.certificate.numbers["rows"] == 300
 
 
 def test_groups_by_name_and_scores() -> None:
     frame = pd.DataFrame({"x": np.linspace(0, 1, 90), "who": np.repeat(np.arange(30), 3), "y": [0, 1, 1] * 30})
-    holdout = Holdout(frame, "y", groups="who", mechanism=Naive())
+    holdout = Holdout(frame, "y", groups="who", mechanism=Naive(), ledger=None)
     assert holdout.score(np.ones(90, dtype=int)).value == pytest.approx(2 / 3)
     difference = holdout.compare(np.ones(90, dtype=int), np.zeros(90, dtype=int))
     assert difference.value == pytest.approx(1 / 3)
@@ -378,7 +378,7 @@ def test_groups_by_name_and_scores() -> None:
     ],
 )
 def test_answers_come_as_the_rows_did(make: Any, kind: type) -> None:
-    holdout = Holdout(make({"x0": rows()[0][:, 0]}))
+    holdout = Holdout(make({"x0": rows()[0][:, 0]}), ledger=None)
     empty = holdout.answers
     assert isinstance(empty, kind)
     assert len(empty) == 0
@@ -394,7 +394,7 @@ def test_answers_come_as_the_rows_did(make: Any, kind: type) -> None:
 
 def test_answers_for_labels_only() -> None:
     y = rows()[1]
-    holdout = Holdout(None, y)
+    holdout = Holdout(None, y, ledger=None)
     holdout.score(y, guess=1.0)
     assert len(holdout.answers) == 1
     with pytest.raises(Unaskable, match="labels only"):
@@ -424,7 +424,7 @@ def test_a_forked_child_cannot_spend_memory() -> None:
         "import os, sys, numpy as np\n"
         "from unworn import Holdout\n"
         "from unworn.errors import LedgerError\n"
-        "holdout = Holdout({'x': np.arange(50.0)})\n"
+        "holdout = Holdout({'x': np.arange(50.0)}, ledger=None)\n"
         "holdout.ask('x > 3', 0.9)\n"
         "if os.fork() == 0:\n"
         "    try:\n"
@@ -464,7 +464,7 @@ def test_a_forked_child_shares_a_file(tmp_path: Path) -> None:
 
 
 def test_how_it_looks() -> None:
-    holdout = Holdout(*rows(), name="a<b", confidence=0.999)
+    holdout = Holdout(*rows(), name="a<b", confidence=0.999, ledger=None)
     assert repr(holdout) == "Holdout(a<b · 2 000 rows · asked 0 · surprises 0 · 99.9 %)"
     assert "a&lt;b" in holdout._repr_html_()
     answer = holdout.ask(HIGH, 0.3)
@@ -492,7 +492,7 @@ def test_planned_numbers_may_be_numpys(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mechanism", [Naive(), Rounding(), SampleSplitting(), GuessAndCheck()])
 def test_every_mechanism_verifies(mechanism: Any) -> None:
     X, y = rows()
-    holdout = Holdout(X, y, mechanism=mechanism, asks=10)
+    holdout = Holdout(X, y, mechanism=mechanism, asks=10, ledger=None)
     holdout.ask(HIGH)
     holdout.ask_many([share(col("x0") > 0), mean(col("x1").fill(0), range=(-6, 6)), accuracy(y)])
     if isinstance(mechanism, SampleSplitting):

@@ -458,7 +458,7 @@ def test_a_conflict_without_end_gives_up(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_interrupt_in_user_code_is_charged_and_goes_on() -> None:
     from unworn import function
 
-    holdout = Holdout(X)
+    holdout = Holdout(X, ledger=None)
 
     def interrupted(columns: Any) -> Any:
         raise KeyboardInterrupt

@@ -174,8 +174,8 @@ def test_the_name_of_rows_by_path(tmp_path: Path) -> None:
 
 
 def test_spoiled_is_marked() -> None:
-    assert Holdout(numbers(), mechanism=Naive())._desk.transcript.first.body["spoiled"] is True
-    assert Holdout(numbers())._desk.transcript.first.body["spoiled"] is False
+    assert Holdout(numbers(), mechanism=Naive(), ledger=None)._desk.transcript.first.body["spoiled"] is True
+    assert Holdout(numbers(), ledger=None)._desk.transcript.first.body["spoiled"] is False
 
 
 # ---------------------------------------------------------------- without the key

@@ -201,7 +201,7 @@ def test_what_is_asked_is_counted_without_being_made():
 def test_a_certificate_names_what_it_rests_on():
     """Rows that a score tells apart, at a risk near 0: that the loss is never negative says more than its curvature."""
     x = np.tile([-1.0, 1.0], 50_000)
-    holdout = Holdout({"a": x}, x > 0, mechanism=GuessAndCheck(), asks=100)
+    holdout = Holdout({"a": x}, x > 0, mechanism=GuessAndCheck(), asks=100, ledger=None)
     found = minimise(holdout, logistic({"a": (-1, 1)}, intercept=False), Ball(30.0), iterations=40, curved=True)
     assert found.picked.endswith("by its risk")
     assert "curvature" not in found.picked + found.certificate["theorem"]

@@ -81,7 +81,7 @@ def test_a_file_by_its_engines_name(tmp_path):
     (columns, y), _ = made()
     pq.write_table(pa.table({**columns, "y": y}), tmp_path / "rows.parquet")
     terms = {"mechanism": GuessAndCheck(), "asks": 13}
-    holdout = Holdout(f"duckdb:{tmp_path / 'rows.parquet'}", "y", **terms)
+    holdout = Holdout(f"duckdb:{tmp_path / 'rows.parquet'}", "y", **{"ledger": None, **terms})
     found = minimise(holdout, logistic(BOUNDS), Ball(1.0))
     assert found.coefficients == minimise(in_memory((columns, y), **terms), logistic(BOUNDS), Ball(1.0)).coefficients
     assert holdout.meter.asked == 13

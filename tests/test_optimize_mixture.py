@@ -35,7 +35,7 @@ def test_the_populations_own_step_lies_inside_the_limits():
 
 
 def test_refusals_come_before_asks():
-    holdout = Holdout({"x": np.arange(1000.0)}, mechanism=Gaussian(), asks=6)
+    holdout = Holdout({"x": np.arange(1000.0)}, mechanism=Gaussian(), asks=6, ledger=None)
     for wrong in ({"iterations": 0}, {"iterations": 1, "components": 0}, {"iterations": 1, "narrowest": 0.0}):
         with pytest.raises(ValueError):
             fit_mixture(holdout, BOUNDS, **wrong)

@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=400)
 
 
 def test_an_interrupt_before_rows_are_touched_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    holdout, question = Holdout({"x": X}), share(col("x") > 0)
+    holdout, question = Holdout({"x": X}, ledger=None), share(col("x") > 0)
 
     def interrupted(self: Desk, *args: Any) -> Any:
         raise KeyboardInterrupt
@@ -38,7 +38,7 @@ def test_an_interrupt_before_rows_are_touched_leaves_nothing_behind(monkeypatch:
 
 
 def test_an_interrupt_after_rows_were_read_loses_the_answer_and_not_the_charge(monkeypatch: pytest.MonkeyPatch) -> None:
-    holdout, question = Holdout({"x": X}), share(col("x") > 0)
+    holdout, question = Holdout({"x": X}, ledger=None), share(col("x") > 0)
     hand_in, times = Desk._hand_in, iter([True])
 
     def interrupted(self: Desk, *args: Any) -> Any:
@@ -57,7 +57,7 @@ def test_an_interrupt_after_rows_were_read_loses_the_answer_and_not_the_charge(m
 
 
 def test_splitting_does_not_run_code_on_rows_it_has_not_shown() -> None:
-    holdout = Holdout({"x": X}, mechanism=SampleSplitting(rounds=2), asks=10)
+    holdout = Holdout({"x": X}, mechanism=SampleSplitting(rounds=2), asks=10, ledger=None)
     with pytest.raises(Unaskable, match="does not run code"):
         holdout.ask(function(lambda columns: columns["x"] > 0, range=(0, 1)))
     assert holdout.meter.asked == 0
@@ -97,7 +97,7 @@ def test_a_model_that_returns_no_columns_is_charged() -> None:
         def predict_proba(self, rows: Any) -> Any:
             return np.zeros((len(rows), 0))
 
-    holdout = Holdout({"x": X}, (X > 0).astype(int))
+    holdout = Holdout({"x": X}, (X > 0).astype(int), ledger=None)
     for metric, options in (("top_k_accuracy", {"k": 1}), ("log_loss", {})):
         with pytest.raises(Failed):
             holdout.score(Hollow(), 0.5, metric=metric, name=metric, **options)
@@ -105,7 +105,7 @@ def test_a_model_that_returns_no_columns_is_charged() -> None:
 
 
 def test_a_range_far_from_zero_is_refused() -> None:
-    holdout = Holdout({"x": np.arange(400)})
+    holdout = Holdout({"x": np.arange(400)}, ledger=None)
     with pytest.raises(Unaskable, match="subtract a constant"):
         holdout.ask(mean(col("x"), range=(1e15, 1e15 + 1)))
     assert holdout.ask(mean(col("x") - 100, range=(0, 300)), 150).index == 1
@@ -120,13 +120,13 @@ def test_max_width_counts_the_symbol_for_discordance_alone(discordance: float) -
 
 
 def test_a_huge_standard_error_says_no_more_than_the_range() -> None:
-    answer = Holdout({"x": X}).ask(share(col("x") > 0), 0.5, guess_se=1e308)
+    answer = Holdout({"x": X}, ledger=None).ask(share(col("x") > 0), 0.5, guess_se=1e308)
     assert (answer.low, answer.high) == (0.0, 1.0)
 
 
 def test_a_model_cannot_change_the_features_of_a_dict() -> None:
     data = {"a": X.copy()}
-    holdout = Holdout(data, (X > 0).astype(int))
+    holdout = Holdout(data, (X > 0).astype(int), ledger=None)
 
     class Writer:
         def predict(self, rows: Any) -> Any:
@@ -155,7 +155,7 @@ def test_repeats_stay_free_without_the_key(tmp_path: Path) -> None:
 
 
 def test_a_model_needs_features() -> None:
-    holdout = Holdout(None, (X > 0).astype(int))
+    holdout = Holdout(None, (X > 0).astype(int), ledger=None)
 
     class Model:
         def predict(self, rows: Any) -> Any:
@@ -167,7 +167,7 @@ def test_a_model_needs_features() -> None:
 
 
 def test_code_that_asks_the_holdout_it_runs_in_fails_like_any_other() -> None:
-    holdout = Holdout({"x": X})
+    holdout = Holdout({"x": X}, ledger=None)
     with pytest.raises(Failed):
         holdout.ask(function(lambda columns: holdout.ask(share(col("x") > 0), 0.5), range=(0, 1), name="nested"))
     assert holdout.meter.asked == 1
@@ -176,7 +176,7 @@ def test_code_that_asks_the_holdout_it_runs_in_fails_like_any_other() -> None:
 
 def test_an_interrupted_caller_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """The leader is interrupted while others wait: one of them leads, and all of them are answered."""
-    holdout, hand_in, done = Holdout({"x": X}), Desk._hand_in, threading.Event()
+    holdout, hand_in, done = Holdout({"x": X}, ledger=None), Desk._hand_in, threading.Event()
     interrupted: list[str] = []
 
     def slow(self: Desk, asks: Any, memo: Any) -> Any:
@@ -222,7 +222,7 @@ def test_a_batch_of_all_kinds_is_one_pass_and_says_what_single_asks_say() -> Non
         np.ravel(read([question])).tolist() for read, question in zip(single, questions, strict=True)
     ]
     passes: list[int] = []
-    holdout = Holdout({"x": X}, y)
+    holdout = Holdout({"x": X}, y, ledger=None)
     read = holdout._sample.statistics
     holdout._sample.statistics = lambda queries, part=None: (passes.append(len(queries)), read(queries, part))[1]  # type: ignore[method-assign]
     holdout.ask_many(questions)

@@ -161,10 +161,12 @@ def test_entries_without_a_pool_are_written_as_before() -> None:
 
 
 def test_who_cannot_draw_ahead_is_told() -> None:
-    holdout = Holdout(rows(), asks=10, mechanism=Gaussian())
+    holdout = Holdout(rows(), asks=10, mechanism=Gaussian(), ledger=None)
     with pytest.raises(Unaskable, match="reads all the rows"):
         holdout.gather(1)
-    grouped = Holdout({"x": rows()["x"]}, groups=np.arange(N) // 2, asks=5, mechanism=Subsampled(0.05, DRAWN))
+    grouped = Holdout(
+        {"x": rows()["x"]}, groups=np.arange(N) // 2, asks=5, mechanism=Subsampled(0.05, DRAWN), ledger=None
+    )
     with pytest.raises(Unaskable, match="groups"):
         grouped.gather(1)
     for wrong in (0, -1, 1.5, True, "2"):
@@ -175,7 +177,7 @@ def test_who_cannot_draw_ahead_is_told() -> None:
 
 
 def test_one_row_at_a_time_is_gathered_too() -> None:
-    holdout = Holdout({"x": np.random.default_rng(0).random(200_000)}, asks=20, mechanism=OneSample())
+    holdout = Holdout({"x": np.random.default_rng(0).random(200_000)}, asks=20, mechanism=OneSample(), ledger=None)
     holdout.gather(2)
     told = [holdout.ask(question) for question in questions(3)]
     assert [answer.certificate.record.draw is not None for answer in told] == [True, True, False]
@@ -212,7 +214,7 @@ def test_other_rows_have_other_noise_even_when_a_ledger_is_put_back(tmp_path: Pa
     """Every row says yes, so a count is the noise: were it the same for other rows, differences would show them."""
     rows, ledger, back = {"x": np.ones(50_000)}, tmp_path / "l.db", tmp_path / "back"
     terms = {"mechanism": Subsampled(drawn=2_000), "asks": 5, "ledger": str(ledger)}
-    Holdout(rows, **terms)
+    Holdout(rows, **{"ledger": None, **terms})
     back.mkdir()
     for file in tmp_path.glob("l.db*"):
         (shutil.copytree if file.is_dir() else shutil.copy)(file, back / file.name)
@@ -223,7 +225,7 @@ def test_other_rows_have_other_noise_even_when_a_ledger_is_put_back(tmp_path: Pa
                 shutil.copytree(file, tmp_path / file.name, dirs_exist_ok=True)
             else:
                 shutil.copy(file, tmp_path / file.name)
-        holdout = Holdout(rows, **terms)
+        holdout = Holdout(rows, **{"ledger": None, **terms})
         holdout.gather(1)
         symbols.add(str(holdout.ask(share(col("x") == 1)).certificate.record.symbol))
     assert len(symbols) > 1

@@ -179,7 +179,7 @@ def test_one_ledger_for_rows_in_memory_in_files_and_in_relations(path, tmp_path)
 
 @pytest.mark.parametrize("mechanism", [None, Subsampled(0.0073, 1_570), Gaussian()], ids=lambda one: type(one).__name__)
 def test_mechanisms_answer_as_they_do_in_memory(path, mechanism):
-    holdout = Holdout(f"duckdb:{path}", asks=5, mechanism=mechanism)
+    holdout = Holdout(f"duckdb:{path}", asks=5, mechanism=mechanism, ledger=None)
     told = holdout.ask_many([OLD, INCOME])
     here = Sample.read(path)
     assert told[0].low <= here.means([OLD])[0] <= told[0].high
@@ -188,7 +188,7 @@ def test_mechanisms_answer_as_they_do_in_memory(path, mechanism):
 
 
 def test_a_test_of_a_hypothesis(path):
-    assert Holdout(f"duckdb:{path}").test(share(col("age") > 20), above=0.5).rejected
+    assert Holdout(f"duckdb:{path}", ledger=None).test(share(col("age") > 20), above=0.5).rejected
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_test_of_a_hypothesis(path):
     ],
 )
 def test_what_needs_memory_is_refused_and_free(path, ask):
-    holdout = Holdout(f"duckdb:{path}", "churned")
+    holdout = Holdout(f"duckdb:{path}", "churned", ledger=None)
     with pytest.raises(Unaskable, match="stay in their engine"):
         ask(holdout)
     assert holdout.meter.asked == 0
@@ -225,7 +225,7 @@ def test_what_an_engine_cannot_hold_is_refused_before_it_is_sealed(path, wanted,
 
 
 def test_parts_are_refused_and_free(path):
-    holdout = Holdout(f"duckdb:{path}", asks=4, mechanism=SampleSplitting())
+    holdout = Holdout(f"duckdb:{path}", asks=4, mechanism=SampleSplitting(), ledger=None)
     with pytest.raises(Unaskable, match="one use"):
         holdout.ask(OLD)
     assert holdout.meter.asked == 0
@@ -250,7 +250,7 @@ def test_a_dropped_table_charges_nothing_and_the_ledger_stays(path, tmp_path):
 def test_a_file_cut_short_charges_nothing(path, tmp_path):
     copy = tmp_path / "cut.parquet"
     copy.write_bytes(path.read_bytes())
-    holdout = Holdout(f"duckdb:{copy}")
+    holdout = Holdout(f"duckdb:{copy}", ledger=None)
     os.truncate(copy, 1000)
     with pytest.raises(Mismatch, match="Nothing was charged"):
         holdout.ask(OLD)
@@ -258,8 +258,8 @@ def test_a_file_cut_short_charges_nothing(path, tmp_path):
 
 
 def test_train_provides_the_schema_and_guesses(path):
-    train = pq.read_table(path).slice(0, 500)
-    holdout = Holdout(f"duckdb:{path}", train=train)
+    train = pq.read_table(path).slice(0, 500).to_pandas().assign(big=lambda frame: frame["big"] + 1)
+    holdout = Holdout(f"duckdb:{path}", train=pa.Table.from_pandas(train), ledger=None)
     assert holdout.ask(share(col("age") > 65)).source == "guess"
     assert not holdout.terms.schema["age"].nullable
 

@@ -180,7 +180,7 @@ def test_a_batch_takes_a_sample_each(path: Path) -> None:
 
 def test_one_row_at_a_time_is_gathered_too(tmp_path: Path) -> None:
     duckdb.sql("select random() as x from range(200_000)").write_parquet(str(tmp_path / "x.parquet"))
-    holdout = Holdout(f"duckdb:{tmp_path}/x.parquet", asks=20, mechanism=OneSample())
+    holdout = Holdout(f"duckdb:{tmp_path}/x.parquet", asks=20, mechanism=OneSample(), ledger=None)
     holdout.gather(2)
     told = [holdout.ask(share(col("x") > cut)) for cut in (0.1, 0.2, 0.3)]
     assert [answer.certificate.record.draw is not None for answer in told] == [True, True, False]

@@ -92,7 +92,7 @@ def test_a_holdout_that_exists():
     assert holdout.meter.asked == 61
     assert np.mean(model.predict(X) == np.where(y, "up", "down")) > 0.8
     regression = AskedLinearRegression(iterations=2).learn(
-        Holdout(columns, X[:, 0], mechanism=Gaussian(), asks=7), bounds
+        Holdout(columns, X[:, 0], mechanism=Gaussian(), asks=7, ledger=None), bounds
     )
     assert regression.predict(X).shape == (20_000,)
 
@@ -102,7 +102,7 @@ def test_what_is_learned_forgets_the_frame_that_was_fitted_before():
     X, y = made(4, rows=300)
     model = AskedLogisticRegression(iterations=2, random_state=0).fit(pandas.DataFrame(X, columns=["p", "q"]), y)
     fitted = model.predict_proba(pandas.DataFrame(X, columns=["p", "q"]))
-    holdout = Holdout({"age": X[:, 0]}, y, mechanism=Gaussian(), asks=5)
+    holdout = Holdout({"age": X[:, 0]}, y, mechanism=Gaussian(), asks=5, ledger=None)
     for wrong in ({"features": {"weight": (-1, 1)}}, {"features": {"age": (-3, 3)}, "classes": ("no", "yes", "who")}):
         with pytest.raises(ValueError):
             model.learn(holdout, **wrong)
@@ -146,7 +146,7 @@ def test_an_adaptive_analyst_fools_a_plain_fit_and_not_a_certificate():
 
     every = logistic({f"x{place}": (-1.0, 1.0) for place in range(columns)}, intercept=False)
     asks = columns + 4 * (kept + 1) + 1
-    holdout = Holdout(X, y, mechanism=Gaussian(), asks=asks, confidence=1 - 1e-7)
+    holdout = Holdout(X, y, mechanism=Gaussian(), asks=asks, confidence=1 - 1e-7, ledger=None)
     told = holdout.ask_many(gradient(every, np.zeros(columns)))
     mine = np.argsort([-abs(answer.value) for answer in told])[:kept]
     loss = logistic({f"x{place}": (-1.0, 1.0) for place in mine})

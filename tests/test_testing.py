@@ -57,7 +57,7 @@ class Cut:
 
 
 def test_real_effects_are_found_and_others_are_not() -> None:
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, ledger=None)
     found = holdout.test(accuracy(GOOD), above=0.7)
     assert found
     assert found.rejected
@@ -79,7 +79,7 @@ def test_real_effects_are_found_and_others_are_not() -> None:
 
 def test_power_lasts_while_hypotheses_survive() -> None:
     """After 400 tests that reject nothing, an effect of a tenth is still found among 2,000 rows."""
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, ledger=None)
     for cut in np.linspace(-1, 1, 400):
         assert not holdout.test(f"x1 > {cut:.4f}", above=0.95)
     verdict = holdout.test(accuracy(GOOD), above=0.73)
@@ -90,7 +90,7 @@ def test_power_lasts_while_hypotheses_survive() -> None:
 
 
 def test_what_a_verdict_says() -> None:
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, ledger=None)
     verdict = holdout.test(accuracy(GOOD), 0.02, above=0.7, by="ann")
     assert verdict.hypothesis == f"{accuracy(GOOD).label} is at most 0.7"
     assert str(verdict) == f"rejected at level 0.02: {verdict.hypothesis}"
@@ -116,7 +116,7 @@ def test_what_a_verdict_says() -> None:
     "mechanism", [GuessAndCheck(), Rounding(10), SampleSplitting(), SampleSplitting(rounds=3)], ids=repr
 )
 def test_every_mechanism_that_can_does(mechanism: Mechanism) -> None:
-    holdout = Holdout(X, Y, mechanism=mechanism, asks=10)
+    holdout = Holdout(X, Y, mechanism=mechanism, asks=10, ledger=None)
     assert holdout.test(accuracy(GOOD), above=0.6)
     assert not holdout.test(accuracy(GOOD), above=0.86)
     assert holdout.test(compare(accuracy(GOOD), accuracy(1 - GOOD)))
@@ -127,11 +127,11 @@ def test_every_mechanism_that_can_does(mechanism: Mechanism) -> None:
 
 
 def test_who_cannot_refuses_and_charges_nothing() -> None:
-    holdout = Holdout(X, Y, mechanism=Naive())
+    holdout = Holdout(X, Y, mechanism=Naive(), ledger=None)
     with pytest.raises(Unaskable, match="nothing can be promised any more"):
         holdout.test("x0 > 0", above=0.4)
     assert (holdout.meter.asked, holdout.meter.refused) == (0, 1)
-    splitting = Holdout(X, Y, mechanism=SampleSplitting(), asks=5)
+    splitting = Holdout(X, Y, mechanism=SampleSplitting(), asks=5, ledger=None)
     with pytest.raises(Unaskable, match="does not run code"):
         splitting.test(accuracy(Cut(0.0)), above=0.5)
     assert splitting.meter.asked == 0
@@ -139,7 +139,7 @@ def test_who_cannot_refuses_and_charges_nothing() -> None:
 
 def test_groups_are_the_units() -> None:
     groups = np.repeat(np.arange(ROWS // 20), 20)
-    holdout = Holdout(X, Y, groups=groups)
+    holdout = Holdout(X, Y, groups=groups, ledger=None)
     assert holdout.test("x0 > 0", above=0.25)
     assert not holdout.test("x0 > 0", above=0.4)  # a hundred groups do not know what 2,000 rows would
     assert holdout.test(compare(accuracy(GOOD), accuracy(1 - GOOD)))
@@ -148,7 +148,7 @@ def test_groups_are_the_units() -> None:
 
 
 def test_past_the_plan_is_refused_and_max_width_is_not_asked() -> None:
-    holdout = Holdout(X, Y, asks=2, max_width=1e-6)
+    holdout = Holdout(X, Y, asks=2, max_width=1e-6, ledger=None)
     with pytest.raises(Exhausted):
         holdout.ask("x0 > 0", 0.5)
     holdout.test("x0 > 0", above=0.4)
@@ -178,7 +178,7 @@ def test_past_the_plan_is_refused_and_max_width_is_not_asked() -> None:
     ids=repr,
 )
 def test_mistakes_cost_nothing(given: dict[str, Any]) -> None:
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, ledger=None)
     with pytest.raises(Unaskable):
         holdout.test("x0 > 0", **given)
     with pytest.raises(Unaskable):
@@ -187,7 +187,7 @@ def test_mistakes_cost_nothing(given: dict[str, Any]) -> None:
 
 
 def test_a_hypothesis_is_tested_and_not_asked() -> None:
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, ledger=None)
     verdict = holdout.test("x0 > 0", above=0.4)
     question = parse(verdict.certificate.record.question)
     assert isinstance(question, Hypothesis)
@@ -235,7 +235,7 @@ def test_a_lost_answer_is_not_a_lost_charge(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_models_are_run_and_failures_are_charged() -> None:
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, ledger=None)
     assert holdout.test(accuracy(Cut(0.0)), above=0.7)
     fails = function(lambda columns: 1 / 0, range=(0, 1), name="fails")
     with pytest.raises(Failed):
@@ -252,7 +252,7 @@ def test_models_are_run_and_failures_are_charged() -> None:
 
 def test_a_verdict_is_never_a_guess() -> None:
     train = (X[:500], Y[:500])
-    holdout = Holdout(X[500:], Y[500:], train=train)
+    holdout = Holdout(X[500:], Y[500:], train=train, ledger=None)
     holdout.test(accuracy(GOOD[500:]), above=0.5)
     assert cards(holdout)[0].record.guess is None
     answer = holdout.score(POOR[500:])
@@ -268,7 +268,7 @@ TEST = st.tuples(st.just("test"), st.integers(0, 3), st.sampled_from([0.2, 0.45,
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(st.lists(st.one_of(ASK, TEST), max_size=12), st.sampled_from([GuessAndCheck(), Rounding(10)]))
 def test_asks_and_tests_in_any_order_replay_and_count_once(steps: list[Any], mechanism: Mechanism) -> None:
-    holdout = Holdout(X[:300], mechanism=mechanism)
+    holdout = Holdout(X[:300], mechanism=mechanism, ledger=None)
     seen: dict[Any, Any] = {}
     for kind, which, number, *level in steps:
         question = share(col("x0") > which / 4)
@@ -347,7 +347,7 @@ def cards(holdout: Holdout) -> list[Certificate]:
 
 @pytest.fixture(scope="module")
 def chain() -> list[Entry]:
-    holdout = Holdout(X, Y, name="churn")
+    holdout = Holdout(X, Y, name="churn", ledger=None)
     holdout.ask("x0 > 0", 0.5)
     holdout.test("x0 > 0", above=0.4)
     holdout.test("x0 > 0", above=0.6)

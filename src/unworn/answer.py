@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from unworn.certificate import Certificate
+from unworn.certificate import Certificate, in_memory
 from unworn.display import show_html, show_line
 from unworn.queries.query import Query
 
@@ -15,10 +15,11 @@ from unworn.queries.query import Query
 class Answer:
     """What a question gets: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
 
-    ``source`` says where the value comes from: the ``guess`` that the rows agreed with, the cell of a ``surprise`` or
-    of a ``grid``, the rows with ``noise``, a ``synthetic`` distribution that the rows agreed with, a ``draw`` of one
-    row, or ``exact`` where a mechanism shows it. ``index`` is its place in the ledger. Among a ledger's answers are the
-    outcomes of tests: 1 for rejected, 0 for not, and of the value itself nothing is told.
+    ``source`` says where the value comes from: the ``guess`` that the rows agreed with (the ``last answer`` to the same
+    metric, where nobody guessed), the cell of a ``surprise`` or of a ``grid``, the rows with ``noise``, a ``synthetic``
+    distribution that the rows agreed with, a ``draw`` of one row, or ``exact`` where a mechanism shows it. ``index`` is
+    its place in the ledger. Among a ledger's answers are the outcomes of tests: 1 for rejected, 0 for not, and of the
+    value itself nothing is told.
     """
 
     value: float
@@ -40,7 +41,7 @@ class Answer:
             published.low,
             published.high,
             certificate.terms.confidence,
-            published.source,
+            certificate.source,
             certificate.entry.index,
             show_line(record.label),
             certificate,
@@ -61,7 +62,13 @@ class Answer:
     def __str__(self) -> str:
         if self.source == "test":
             return f"{show_line(self.label)} {'yes' if self.value else 'no'}"
-        return f"{show_line(self.label)}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({self.source})"
+        said = f"{self.source}{self._ending}"
+        return f"{show_line(self.label)}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({said})"
+
+    @property
+    def _ending(self) -> str:
+        """Said of answers from a ledger in memory: elsewhere and later nobody counts them."""
+        return "; the promise ends with this object" if in_memory(self.certificate.terms) else ""
 
     def row(self) -> dict[str, Any]:
         """One row of ``holdout.answers``."""
@@ -94,6 +101,6 @@ class Answer:
         )
         return (
             f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {show_html(self.label)}{bar}"
-            f"<small>{100 * self.confidence:.6g} % for all answers together · {show_html(self.source)} · "
+            f"<small>{100 * self.confidence:.6g} % for all answers together · {show_html(self.source)}{self._ending} · "
             f"answer {self.index}</small></div>"
         )

@@ -38,7 +38,17 @@ NO_PROMISE = "Nothing is promised: this mechanism shows exact values, and its in
 SECRET = "Whoever asks does not have the holdout's key: with it the noise could be taken off again."
 SENSITIVE = "Replacing one row (group) changes the statistic by no more than the sensitivity declared for it."
 FROM_SEED = "The key was made from a seed, for a simulation: whoever knows the seed knows every random draw."
-IN_MEMORY = "The ledger is kept in one program's memory: what that program asked elsewhere is not in it."
+IN_MEMORY = (
+    "The ledger is kept in one program's memory, and the promise ends with it: whatever is asked of the same rows "
+    "elsewhere, or after a restart, is not counted."
+)
+BESIDE = "The same rows have another ledger, which this one does not count: whoever asked has seen none of its answers."
+BESIDE_A_LEDGER = "memory beside a ledger"
+"""What entry 0 says of a ledger in memory that was spelled out for rows that have another."""
+FORMER_WORDS = {
+    IN_MEMORY: "The ledger is kept in one program's memory: what that program asked elsewhere is not in it."
+}
+"""The same, as cards of earlier versions say it."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +76,18 @@ class Certificate:
         special = {
             SECRET: self.terms.mechanism.reads != "values",
             SENSITIVE: self.record.offer.sensitivity is not None,
-            IN_MEMORY: self.terms.kept in ("memory", "seed"),
+            IN_MEMORY: in_memory(self.terms),
+            BESIDE: self.terms.kept == BESIDE_A_LEDGER,
             FROM_SEED: self.terms.kept == "seed",
         }
         return (*promise, *(words for words, holds in special.items() if holds))
+
+    @property
+    def source(self) -> str:
+        """Where the value comes from; a guess that the ledger made of the last answer is called by what it is."""
+        published, guess = self.record.published, self.record.guess
+        echoed = published.source == "guess" and guess is not None and guess.origin == "ledger"
+        return "last answer" if echoed else published.source
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -104,7 +122,7 @@ class Certificate:
                 "low": published.low,
                 "high": published.high,
                 "confidence": self.terms.confidence,
-                "source": published.source,
+                "source": self.source,
             },
             "theorem": self.theorem,
             "assumptions": list(self.assumptions),
@@ -121,12 +139,18 @@ class Certificate:
             raise Tampered(f"this is not a card: its 'format' should be {FORMAT!r}")
         certificate = cls.of(Entry.from_json(data.get("terms")), Entry.from_json(data.get("entry")))
         try:
-            same = canonical(certificate.to_json()) == canonical(data)
+            told = certificate.to_json()
+            same = canonical(data) in (canonical(told), canonical(certificate._former(told)))
         except (TypeError, ValueError, RecursionError):
             same = False
         if not same:
             raise Tampered("the card's readable part does not say what its signed entries say")
         return certificate
+
+    def _former(self, told: dict[str, Any]) -> dict[str, Any]:
+        """What a card says, in the words of earlier versions."""
+        words = [FORMER_WORDS.get(sentence, sentence) for sentence in told["assumptions"]]
+        return {**told, "assumptions": words, "answer": {**told["answer"], "source": self.record.published.source}}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the card; returns where."""
@@ -170,6 +194,11 @@ class Certificate:
             f"{show_html(self.record.label)}<br>theorem: {show_html(self.theorem)}<ul>{items}</ul>"
             f"<small>head <code>{self.head[:16]}…</code> · key <code>{self.terms.public[:16]}…</code></small></div>"
         )
+
+
+def in_memory(terms: Terms) -> bool:
+    """Whether a ledger is gone with the program that keeps it."""
+    return terms.kept in ("memory", "seed", BESIDE_A_LEDGER)
 
 
 def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:

@@ -101,3 +101,15 @@ class MissingExtra(UnwornError, ImportError):
     @classmethod
     def of(cls, extra: str, purpose: str) -> MissingExtra:
         return cls(f"{purpose} needs the extra '{extra}': pip install 'unworn[{extra}]'", extra=extra)
+
+
+class SecondLedger(UserWarning):
+    """A ledger in memory was opened for rows that have another ledger."""
+
+
+class SmallHoldout(UserWarning):
+    """So few rows that even a right guess gets a wide interval."""
+
+
+class RepeatedRows(UserWarning):
+    """Rows that occur more than once, where chance does not explain it."""

@@ -48,6 +48,8 @@ def test_backup_and_return(run: Run, asked: str, data: Path, tmp_path: Path) -> 
     assert (told["restored"], told["holdouts"][0]["can_be_asked"]) == (4, False)
     assert "read-only" in run("ledger", copy).stdout
     assert run("ledger", copy, "--import-key", key).exit_code == 0
+    assert "in another ledger" in run("ask", str(data), "age > 60", "--ledger", copy).stderr  # there are two of them
+    Path(asked).unlink()
     assert json.loads(run("ask", str(data), "age > 60", "--ledger", copy, "--json").stdout)["index"] == 4
 
 

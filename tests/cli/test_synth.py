@@ -151,7 +151,8 @@ def test_values_from_train_and_from_the_rows(run: Run, tmp_path: Path, suffix: s
     assert (told["domain"], told["columns"]["age"], told["columns"]["plan"]) == ("train", 2, 3)
     told = json.loads(run(*terms, "--train", train, "--out", str(tmp_path / "train-out")).stdout)
     assert told["columns"]["age"] == 16
-    off = run(*terms, "--domain", "rows", "--out", str(tmp_path / "rows-out"), "--ledger", str(tmp_path / "other.db"))
+    elsewhere, other = {"UNWORN_HOME": str(tmp_path / "elsewhere")}, str(tmp_path / "other.db")
+    off = run(*terms, "--domain", "rows", "--out", str(tmp_path / "rows-out"), "--ledger", other, env=elsewhere)
     told = json.loads(off.stdout)
     assert told["domain"] == "rows"
     assert any("read off the rows" in assumption for assumption in told["assumptions"])

@@ -137,7 +137,7 @@ def test_a_database_that_somebody_writes_to_is_said_to_be_in_use(database: Path,
 
 
 def test_two_holdouts_of_one_database_in_one_process(database: Path) -> None:
-    one, other = (Holdout(f"duckdb:{database}#{name}") for name in ("people", "older"))
+    one, other = (Holdout(f"duckdb:{database}#{name}", ledger=None) for name in ("people", "older"))
     one.ask(FIRST)
     one.close()
     assert other.ask(FIRST).index == 1

@@ -111,7 +111,7 @@ def test_rows_sealed_in_memory_are_known_in_the_cluster_and_back(frame, people, 
 
 @pytest.mark.parametrize("mechanism", [Subsampled, Gaussian])
 def test_draws_and_coins_are_those_of_memory(frame, people, mechanism):
-    holdout = Holdout(frame, asks=5, mechanism=mechanism.for_(rows=ROWS, asks=5))
+    holdout = Holdout(frame, asks=5, mechanism=mechanism.for_(rows=ROWS, asks=5), ledger=None)
     told = holdout.ask_many([OLD, INCOME])
     exact = Sample.read(people).means([OLD, INCOME])
     for answer, truth in zip(told, exact, strict=True):

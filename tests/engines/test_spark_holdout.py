@@ -69,7 +69,7 @@ def told(answers):
 
 
 def test_answers_are_those_of_the_same_rows_in_memory(spark, path):
-    here, there = Holdout(people()), Holdout(spark.read.parquet(path))
+    here, there = Holdout(people(), ledger=None), Holdout(spark.read.parquet(path), ledger=None)
     assert told(there.ask_many(QUESTIONS)) == told(here.ask_many(QUESTIONS))
     single = share(col("age") < 40)
     assert told([there.ask(single, guess=0.3)]) == told([here.ask(single, guess=0.3)])
@@ -81,7 +81,7 @@ def test_noisy_answers_are_near_the_rows(spark, path, mechanism, tail):
     """Each is off by more than its noise, its coins and its draws allow with a chance below 2e-8 (Hoeffding)."""
     exact = Sample.read(people()).means(QUESTIONS)
     noisy = mechanism.for_(rows=ROWS, asks=9)
-    there = Holdout(spark.read.parquet(path), asks=9, mechanism=noisy)
+    there = Holdout(spark.read.parquet(path), asks=9, mechanism=noisy, ledger=None)
     answers = [*there.ask_many(QUESTIONS[:2]), *(there.ask(question) for question in QUESTIONS[2:])]
     room = tail * noisy.scale + math.sqrt(math.log(2e9) / (2 * getattr(noisy, "drawn", ROWS)))
     for answer, question, value in zip(answers, QUESTIONS, exact, strict=True):
@@ -116,13 +116,13 @@ def test_other_terms_and_borrowed_columns_are_refused(spark, path, tmp_path):
 
 def test_what_needs_rows_here_is_refused_for_nothing(spark, path):
     frame = spark.read.parquet(path)
-    holdout = Holdout(frame, "pro")
+    holdout = Holdout(frame, "pro", ledger=None)
     with pytest.raises(Unaskable, match="stay in their engine"):
         holdout.score(np.zeros(ROWS, dtype=bool))
     with pytest.raises(Unaskable, match="groups"):
-        Holdout(frame, groups="plan")
+        Holdout(frame, groups="plan", ledger=None)
     with pytest.raises(Unaskable, match="no rows"):
-        Holdout(frame.where("age > 1000"))
+        Holdout(frame.where("age > 1000"), ledger=None)
     with pytest.raises(Unaskable, match="no column"):
-        Holdout(frame, "nothing")
+        Holdout(frame, "nothing", ledger=None)
     assert holdout.meter.asked == 0

@@ -164,7 +164,7 @@ QUESTIONS = [
 
 
 def test_sums_come_as_one_row_a_statement(frame, people, spy):
-    holdout = Holdout(frame)
+    holdout = Holdout(frame, ledger=None)
     spy.take()
     asked = holdout.ask_many(QUESTIONS)
     assert len(spy.aggregates) == 1
@@ -176,7 +176,7 @@ def test_sums_come_as_one_row_a_statement(frame, people, spy):
 
 
 def test_fingerprints_are_sums(frame, people, spy):
-    Holdout(frame)
+    Holdout(frame, ledger=None)
     brought = spy.take()
     assert brought
     # A count and a sum for each partition, or a fixed number of numbers for each batch of rows that a worker had.
@@ -187,7 +187,7 @@ def test_fingerprints_are_sums(frame, people, spy):
 
 
 def test_random_rounding_brings_counts(frame, people, spy):
-    holdout = Holdout(frame, asks=9, mechanism=Gaussian.for_(rows=ROWS, asks=9))
+    holdout = Holdout(frame, asks=9, mechanism=Gaussian.for_(rows=ROWS, asks=9), ledger=None)
     spy.take()
     holdout.ask(mean(col("income").fill(0), range=(0, 1e5)))
     brought, known = spy.take(), secrets(people)
@@ -197,7 +197,7 @@ def test_random_rounding_brings_counts(frame, people, spy):
 
 def test_draws_bring_the_drawn_rows_of_the_asked_columns(frame, people, spy):
     mechanism, drawn = Subsampled.for_(rows=ROWS, asks=5), 25
-    holdout = Holdout(frame, asks=5, mechanism=mechanism)
+    holdout = Holdout(frame, asks=5, mechanism=mechanism, ledger=None)
     engine = holdout._sample.engine
     spy.take()
     chosen = np.sort(np.random.default_rng(3).choice(ROWS, drawn, replace=False))
@@ -225,7 +225,7 @@ def test_a_thousand_questions_are_asked_thirty_at_a_time(frame, people, spy):
     means = [float(top) for top in np.linspace(1e4, 1e5, 300)]
     asked = [share((col("age") > age) & (col("income") < float(top))) for age, top in shares]
     asked += [mean(col("income").fill(0), range=(0, top)) for top in means]
-    engine = Holdout(frame)._sample.engine
+    engine = Holdout(frame, ledger=None)._sample.engine
     spy.take()
     totals = engine.sums(asked)
     assert len(asked) == len(totals) == 1_000

@@ -33,7 +33,7 @@ X = np.random.default_rng(1).random(2_000)
 
 
 def sealed(mechanism: Mechanism, **terms: Any) -> Holdout:
-    return Holdout({"x": X}, mechanism=mechanism, **terms)
+    return Holdout({"x": X}, mechanism=mechanism, **{"ledger": None, **terms})
 
 
 def above(cut: float) -> Any:
@@ -209,7 +209,7 @@ def test_thresholds_are_in_the_questions_own_units() -> None:
     assert holdout.meter.asked == 1
     assert holdout.meter.next_width == pytest.approx(0.5)  # of a 0/1 question, which nobody can ask here
     labels = (X > 0.5).astype(int)
-    board = Holdout(None, labels, mechanism=AboveThreshold(0.1, tops=None))
+    board = Holdout(None, labels, mechanism=AboveThreshold(0.1, tops=None), ledger=None)
     worse = np.where(np.arange(X.size) % 4 == 0, 1 - labels, labels)
     difference = board.ask(compare(accuracy(labels), accuracy(worse)))
     assert (difference.source, difference.high) == ("above", 1.0)
@@ -281,7 +281,7 @@ def test_it_holds_where_the_rows_are_mined_for_tops() -> None:
         rng = np.random.default_rng([11, seed])
         scene = SignWorld().draw(rows, asks, rng)
         terms: dict[str, Any] = {"confidence": 1 - 1e-7, "asks": asks + 1, "ledger": SeededStore(rng)}
-        holdout = Holdout(None, scene.labels, mechanism=AboveThreshold(0.55, tops=None), **terms)
+        holdout = Holdout(None, scene.labels, mechanism=AboveThreshold(0.55, tops=None), **{"ledger": None, **terms})
         told = [holdout.ask(scene.probe(j).question) for j in range(asks)]
         vote = holdout.ask(scene.vote([float(answer.source == "above") for answer in told]).question)
         assert all(answer.low <= 0.5 <= answer.high for answer in [*told, vote])

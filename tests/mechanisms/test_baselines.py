@@ -19,7 +19,7 @@ BINARY = Facts("binary", 0.0, 1.0, True)
 
 
 def holdout(mechanism: Mechanism, **terms: Any) -> Holdout:
-    return Holdout({"x": np.random.default_rng(1).random(ROWS)}, mechanism=mechanism, **terms)
+    return Holdout({"x": np.random.default_rng(1).random(ROWS)}, mechanism=mechanism, **{"ledger": None, **terms})
 
 
 def parts(made: Holdout, count: int) -> list[set[int]]:

@@ -37,7 +37,7 @@ def submission(right: float) -> Any:
 
 
 def board(*terms: Any, **more: Any) -> Holdout:
-    return Holdout(None, Y, mechanism=Ladder(*terms, **more))
+    return Holdout(None, Y, mechanism=Ladder(*terms, **more), ledger=None)
 
 
 # ---------------------------------------------------------------- rungs
@@ -321,10 +321,10 @@ def test_what_a_board_refuses() -> None:
     with pytest.raises(Unaskable, match="GuessAndCheck to test"):
         made.test(submission(0.6), above=0.5)
     assert made.meter.asked == 0
-    strict = Holdout(None, Y, mechanism=Ladder(0.05, baseline=0.5), max_width=0.04, asks=3)
+    strict = Holdout(None, Y, mechanism=Ladder(0.05, baseline=0.5), max_width=0.04, asks=3, ledger=None)
     with pytest.raises(Exhausted, match="max_width"):
         strict.ask(submission(0.6))
-    wide = Holdout(None, Y, mechanism=Ladder(0.05, baseline=0.5), max_width=0.08, asks=1)
+    wide = Holdout(None, Y, mechanism=Ladder(0.05, baseline=0.5), max_width=0.08, asks=1, ledger=None)
     assert wide.ask(submission(0.4)).source == "not better"  # one-sided, and no score
     with pytest.raises(Exhausted, match="all 1 planned asks"):
         wide.ask(submission(0.6))
@@ -332,7 +332,7 @@ def test_what_a_board_refuses() -> None:
 
 def test_code_that_fails_is_paid_for() -> None:
     x = np.random.default_rng(3).random(500)
-    made = Holdout({"x": x}, mechanism=Ladder(0.1, baseline=0.3))
+    made = Holdout({"x": x}, mechanism=Ladder(0.1, baseline=0.3), ledger=None)
     with pytest.raises(Failed):
         made.ask(function(lambda columns: 1 / 0, range=(0, 1), name="broken"))
     state = made._desk.transcript.state
@@ -341,7 +341,7 @@ def test_code_that_fails_is_paid_for() -> None:
     steps = better.certificate.record.symbol
     assert isinstance(steps, int)
     assert better.certificate.record.event == Climbed(steps, math.log(2) + math.log(steps * (steps + 1)))
-    unsure = Holdout({"x": x}, mechanism=Ladder(0.1))
+    unsure = Holdout({"x": x}, mechanism=Ladder(0.1), ledger=None)
     with pytest.raises(Failed):
         unsure.ask(function(lambda columns: 1 / 0, range=(0, 1), name="broken"))
     assert unsure._desk.transcript.state.best is None
@@ -448,7 +448,7 @@ def test_the_boosting_attack_does_not_climb_the_ladder(feedback: Any) -> None:
     scene = SignWorld().draw(rows, asks, rng)
     ladder = Ladder(1 / 28, baseline=0.5, feedback=feedback)
     terms: dict[str, Any] = {"mechanism": ladder, "confidence": 1 - 1e-7, "ledger": SeededStore(rng)}
-    holdout = Holdout(None, scene.labels, **terms)
+    holdout = Holdout(None, scene.labels, **{"ledger": None, **terms})
     told, best = boosted(holdout, scene, asks)
     assert len(told) >= asks
     assert all(answer.low <= 0.5 <= answer.high for answer in told)

@@ -49,7 +49,7 @@ SUBSETS = [points for many in (1, 2, 3) for points in combinations(range(4), man
 def sealed(mechanism: MedianOracle = PLANNED, seed: int = 5, **options: Any) -> Holdout:
     options.setdefault("ledger", SeededStore(np.random.default_rng(seed)))
     options.setdefault("asks", ASKS)
-    return Holdout(options.pop("data", None) or people(), mechanism=mechanism, **options)
+    return Holdout(options.pop("data", None) or people(), mechanism=mechanism, **{"ledger": None, **options})
 
 
 def chain(holdout: Holdout) -> list[Entry]:
@@ -298,7 +298,7 @@ def test_rows_outside_the_domain_end_the_guessing_and_break_no_interval() -> Non
 
 def test_questions_that_have_no_value_on_the_domain() -> None:
     data = people() | {"income": np.ones(ROWS), "y": np.zeros(ROWS, dtype=int)}
-    holdout = Holdout(data, y="y", mechanism=PLANNED, asks=ASKS)
+    holdout = Holdout(data, y="y", mechanism=PLANNED, asks=ASKS, ledger=None)
     with pytest.raises(Unaskable, match=r"declared domain: there is no column 'income'.*age, plan"):
         holdout.ask(share(col("income") > 0))
     with pytest.raises(Unaskable, match="predictions, models and functions belong to rows"):
@@ -344,7 +344,7 @@ def test_a_domain_too_large_for_its_data_sets_is_refused_with_the_numbers() -> N
     with pytest.raises(ValueError, match="give domain="):
         MedianOracle.for_(rows=ROWS, asks=ASKS)
     with pytest.raises(ValueError, match="asks="):
-        Holdout(people(), mechanism=MedianOracle(domain=DOMAIN))
+        Holdout(people(), mechanism=MedianOracle(domain=DOMAIN), ledger=None)
 
 
 # ------------------------------------------------------------------ the plan

@@ -74,7 +74,9 @@ def questions() -> list[tuple[Query, float]]:
 def sealed(mechanism: MultiplicativeWeights | None = None, seed: int = 5, **options: Any) -> Holdout:
     options.setdefault("ledger", SeededStore(np.random.default_rng(seed)))
     options.setdefault("asks", ASKS)
-    return Holdout(options.pop("data", None) or people(), mechanism=mechanism or planned(), **options)
+    return Holdout(
+        options.pop("data", None) or people(), mechanism=mechanism or planned(), **{"ledger": None, **options}
+    )
 
 
 # ------------------------------------------------------------------ one step
@@ -580,7 +582,7 @@ def test_rows_outside_the_domain_end_the_run_and_break_no_interval() -> None:
 
 def test_questions_that_have_no_value_on_the_domain() -> None:
     data = people() | {"income": np.ones(ROWS), "y": np.zeros(ROWS, dtype=int)}
-    holdout = Holdout(data, y="y", mechanism=planned(), asks=ASKS)
+    holdout = Holdout(data, y="y", mechanism=planned(), asks=ASKS, ledger=None)
     with pytest.raises(Unaskable, match="no column 'income'"):
         holdout.ask(share(col("income") > 0))
     with pytest.raises(Unaskable, match="predictions, models and functions belong to rows"):
@@ -627,7 +629,7 @@ def test_plans_that_promise_nothing_are_refused_with_the_numbers() -> None:
     with pytest.raises(ValueError, match="give gap= too"):
         MultiplicativeWeights(0.2, domain=DOMAIN).settled(ROWS, 0.95, ASKS)
     with pytest.raises(ValueError, match="asks="):
-        Holdout(people(), mechanism=MultiplicativeWeights(domain=DOMAIN))
+        Holdout(people(), mechanism=MultiplicativeWeights(domain=DOMAIN), ledger=None)
 
 
 def test_the_configuration_survives_entry_0() -> None:

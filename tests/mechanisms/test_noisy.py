@@ -40,7 +40,7 @@ def people(rows: int = ROWS, seed: int = 1) -> dict[str, np.ndarray]:
 
 def sealed(mechanism: Noisy | OneSample, asks: int = ASKS, **options: object) -> Holdout:
     options.setdefault("ledger", SeededStore(np.random.default_rng(5)))
-    return Holdout(people(), mechanism=mechanism, asks=asks, **options)  # type: ignore[arg-type]
+    return Holdout(people(), mechanism=mechanism, asks=asks, **{"ledger": None, **options})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NOISY)
@@ -80,7 +80,7 @@ def test_the_plan_is_kept_to_the_ask_and_needed_from_the_start() -> None:
     with pytest.raises(Exhausted, match="2 planned asks"):
         holdout.ask(share(col("age") > 50))
     with pytest.raises(ValueError, match="asks="):
-        Holdout(people(), mechanism=Gaussian(0.05))
+        Holdout(people(), mechanism=Gaussian(0.05), ledger=None)
     assert holdout.meter.currency == "mu"
     assert holdout.meter.spent == pytest.approx(math.sqrt(2) / (ROWS * 0.05))
 
@@ -122,7 +122,7 @@ def test_a_card_is_checked_alone_and_against_the_ledger(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize("mechanism", [*NOISY.values(), OneSample(0.2)])
 def test_code_on_the_rows_is_refused_before_it_runs(mechanism: Noisy | OneSample) -> None:
-    holdout, ran = Holdout({"age": np.zeros(ROWS)}, mechanism=mechanism, asks=ASKS), []
+    holdout, ran = Holdout({"age": np.zeros(ROWS)}, mechanism=mechanism, asks=ASKS, ledger=None), []
 
     def peek(columns: dict[str, np.ndarray]) -> np.ndarray:
         ran.append(1)
@@ -157,7 +157,7 @@ def test_a_statistic_that_fails_counts_as_its_low_end() -> None:
 def test_statistics_are_refused_where_they_have_no_answer() -> None:
     question = statistic(lambda columns: 0.5, sensitivity=0.1, range=(0, 1))
     with pytest.raises(Unaskable, match="BoundedNoise"):
-        Holdout(people(), mechanism=GuessAndCheck()).ask(question)
+        Holdout(people(), mechanism=GuessAndCheck(), ledger=None).ask(question)
     with pytest.raises(Unaskable, match="few of them"):
         sealed(Subsampled(drawn=100)).ask(question)
 
@@ -235,7 +235,7 @@ def test_subsampled_for_a_goal_takes_no_more_rows_than_it_needs() -> None:
 @pytest.mark.parametrize("mechanism", [BoundedNoise(), Gaussian(), Laplace(), Subsampled(drawn=100)])
 def test_a_plan_that_cannot_be_kept_is_refused_and_not_sealed_without_noise(mechanism: Noisy) -> None:
     with pytest.raises(ValueError, match="bring more rows"):
-        Holdout(None, np.arange(300) % 2, mechanism=mechanism, asks=3_000)
+        Holdout(None, np.arange(300) % 2, mechanism=mechanism, asks=3_000, ledger=None)
     with pytest.raises(ValueError, match="bring more rows"):
         mechanism.for_(rows=300, asks=3_000)
 
@@ -288,7 +288,7 @@ def test_a_value_far_outside_the_range_says_that_nothing_is_known() -> None:
 
 def test_a_search_is_refused_before_it_starts() -> None:
     labels = np.random.default_rng(2).integers(0, 2, ROWS)
-    board = Holdout(people(), labels, mechanism=BoundedNoise(), asks=ASKS)
+    board = Holdout(people(), labels, mechanism=BoundedNoise(), asks=ASKS, ledger=None)
     with pytest.raises(Unaskable, match="array"):
         board.scorer("accuracy")
 

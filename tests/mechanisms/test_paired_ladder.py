@@ -122,7 +122,7 @@ def test_a_board(kept: str, tmp_path: Path) -> None:
 
 
 def test_losses_and_ranges() -> None:
-    made = Holdout(None, Y.astype(float), mechanism=PairedLadder(higher=False))
+    made = Holdout(None, Y.astype(float), mechanism=PairedLadder(higher=False), ledger=None)
     near, far = mae(np.abs(Y - 0.5), range=(0, 10)), mae(Y + 3.0, range=(0, 10))
     better, worse = made.ask(compare(near, far)), made.ask(compare(far, near))
     assert (better.source, better.low, better.high, better.value) == ("better", -10.0, 0.0, -10 / Y.size)
@@ -132,7 +132,7 @@ def test_losses_and_ranges() -> None:
 
 
 def test_batches_are_priced_from_before_them() -> None:
-    made = Holdout(None, Y, mechanism=PairedLadder())
+    made = Holdout(None, Y, mechanism=PairedLadder(), ledger=None)
     pairs = [(0.9, 0.8), (0.8, 0.9), (0.95, 0.7)]
     told = made.ask_many([compare(accuracy(right(a)), accuracy(right(b))) for a, b in pairs])
     assert [answer.source for answer in told] == ["better", "not better", "better"]
@@ -141,7 +141,7 @@ def test_batches_are_priced_from_before_them() -> None:
 
 
 def test_what_is_refused() -> None:
-    made = Holdout(None, Y, mechanism=PairedLadder())
+    made = Holdout(None, Y, mechanism=PairedLadder(), ledger=None)
     with pytest.raises(Unaskable, match=r"compare\(new, best\)"):
         made.score(right(0.9))
     with pytest.raises(Unaskable, match="GuessAndCheck to test"):
@@ -161,7 +161,7 @@ def test_code_that_fails_is_paid_for() -> None:
         def __init__(self, says: Any) -> None:
             self.predict = says
 
-    made = Holdout({"x": Y * 1.0}, Y, mechanism=PairedLadder())
+    made = Holdout({"x": Y * 1.0}, Y, mechanism=PairedLadder(), ledger=None)
     good, poor = Model(lambda features: Y), Model(lambda features: 1 - Y)
     models = [accuracy(Named(model, name)) for model, name in ((good, "good"), (poor, "poor"))]
     broken = accuracy(Named(Model(lambda features: 1 / 0), "broken"))
@@ -175,7 +175,7 @@ def test_code_that_fails_is_paid_for() -> None:
 
 
 def test_a_heuristic_card_says_so(tmp_path: Path) -> None:
-    made = Holdout(None, Y, mechanism=HEURISTIC)
+    made = Holdout(None, Y, mechanism=HEURISTIC, ledger=None)
     answer = made.compare(right(0.82), right(0.8, start=777))
     assert answer.source == "heuristically better"
     assert answer.low < 0 < answer.value < answer.high
@@ -202,7 +202,7 @@ def test_nobody_climbs_by_chance(rule: Any) -> None:
     rng = np.random.default_rng(4)
     scene = SignWorld().draw(150, 1_000, rng)
     terms: dict[str, Any] = {"confidence": 1 - 1e-7, "ledger": SeededStore(rng)}
-    made = Holdout(None, scene.labels, mechanism=PairedLadder(rule), **terms)
+    made = Holdout(None, scene.labels, mechanism=PairedLadder(rule), **{"ledger": None, **terms})
     best, climbed = scene.probe(0).question, 0
     for j in range(1, 1_000):
         new = scene.probe(j).question

@@ -37,7 +37,7 @@ def truth(limit: int) -> float:
 
 def sealed(mechanism: Checked, asks: int = 50, **options: object) -> Holdout:
     options.setdefault("ledger", SeededStore(np.random.default_rng(5)))
-    return Holdout(people(), mechanism=mechanism, asks=asks, **options)  # type: ignore[arg-type]
+    return Holdout(people(), mechanism=mechanism, asks=asks, **{"ledger": None, **options})  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------------- privacy

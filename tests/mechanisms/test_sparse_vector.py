@@ -193,7 +193,7 @@ def people(rows: int = ROWS, seed: int = 1) -> dict[str, np.ndarray]:
 
 def sealed(mechanism: SparseVector, asks: int = ASKS, **options: object) -> Holdout:
     options.setdefault("ledger", SeededStore(np.random.default_rng(5)))
-    return Holdout(people(), mechanism=mechanism, asks=asks, **options)  # type: ignore[arg-type]
+    return Holdout(people(), mechanism=mechanism, asks=asks, **{"ledger": None, **options})  # type: ignore[arg-type]
 
 
 def test_answers_say_on_which_side_and_cover() -> None:
@@ -256,7 +256,7 @@ def test_it_stops_after_its_tops_and_after_its_asks() -> None:
     with pytest.raises(Exhausted, match="2 planned asks"):
         patient.ask(share(col("age") > 80))
     with pytest.raises(ValueError, match="asks="):
-        Holdout(people(), mechanism=SparseVector(0.5, 0.1))
+        Holdout(people(), mechanism=SparseVector(0.5, 0.1), ledger=None)
 
 
 def test_a_batch_that_could_run_out_is_refused_as_a_whole() -> None:

@@ -99,7 +99,7 @@ def test_it_says_which_columns_it_reads():
 
 
 def test_text_labels_and_boolean_features():
-    holdout = Holdout({"flag": np.array([True, False] * 50)}, np.array(["yes", "no"] * 50))
+    holdout = Holdout({"flag": np.array([True, False] * 50)}, np.array(["yes", "no"] * 50), ledger=None)
     (told,) = holdout.ask_many([Gradient(logistic({"flag": (0, 1)}, positive="yes"), (0.0, 0.0), 1)])
     assert told.value < 0
 
@@ -107,7 +107,7 @@ def test_text_labels_and_boolean_features():
 def test_noise_answers_it():
     """At a confidence of 1 - 1e-7: a false alarm is rarer than one in a million."""
     rows = {"a": np.linspace(-1, 2, 20_000)}
-    holdout = Holdout(rows, np.arange(20_000) % 2, mechanism=Gaussian(), asks=4, confidence=1 - 1e-7)
+    holdout = Holdout(rows, np.arange(20_000) % 2, mechanism=Gaussian(), asks=4, confidence=1 - 1e-7, ledger=None)
     (told,) = holdout.ask_many([Risk(logistic({"a": (-1, 2)}), (0.0, 0.0))])
     assert told.low <= np.log(2) <= told.high
 
@@ -157,7 +157,7 @@ def test_other_json_is_refused(change):
     ],
 )
 def test_what_does_not_fit_the_schema_is_refused_before_rows_are_read(loss):
-    holdout = Holdout({"a": np.arange(4.0), "text": np.array(["u", "v"] * 2)}, np.array([0, 1, 0, 1]))
+    holdout = Holdout({"a": np.arange(4.0), "text": np.array(["u", "v"] * 2)}, np.array([0, 1, 0, 1]), ledger=None)
     with pytest.raises(Unaskable):
         holdout.ask_many([Gradient(loss, (0.0, 0.0), 0)])
     assert holdout.meter.asked == 0

@@ -42,7 +42,7 @@ def people(rows: int = 4_000, seed: int = 0) -> dict[str, Any]:
 
 
 def test_a_release_answers_with_intervals() -> None:
-    release = fit(people(), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN)
+    release = fit(people(), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN, ledger=None)
     listed = release.answer(share(col("churned") & (col("plan") == "basic")))
     assert listed.low <= 0.18 <= listed.high
     assert listed.promised
@@ -60,7 +60,9 @@ def test_a_release_answers_with_intervals() -> None:
 
 @pytest.mark.parametrize("method", ["mwem", "projection", "gaussian", "laplace", "averaged-mwem"])
 def test_every_method_by_its_name(method: str) -> None:
-    release = fit(people(500), Marginals(2) + Marginals(1), epsilon=2.0, delta=1e-6, domain=DOMAIN, method=method)
+    release = fit(
+        people(500), Marginals(2) + Marginals(1), epsilon=2.0, delta=1e-6, domain=DOMAIN, method=method, ledger=None
+    )
     assert type(release.method) is METHODS[method]
     assert abs(float(release.answer("plan = 'basic'")) - 0.6) < 0.3
     assert len(release.sample(20)["plan"]) == 20
@@ -70,20 +72,22 @@ def test_every_method_by_its_name(method: str) -> None:
 def test_small_and_one_dimensional_methods() -> None:
     rows = {"visits": people(500)["visits"]}
     domain = Domain({"visits": [0, 1, 2, 3]})
-    tree = fit(rows, Thresholds("visits"), epsilon=1.0, domain=domain, method="thresholds")
+    tree = fit(rows, Thresholds("visits"), epsilon=1.0, domain=domain, method="thresholds", ledger=None)
     assert abs(float(tree.answer(share(col("visits") <= 1))) - 0.5) < 0.1
-    small = fit(rows, Marginals(1), epsilon=1.0, domain=domain, method="small-db")
+    small = fit(rows, Marginals(1), epsilon=1.0, domain=domain, method="small-db", ledger=None)
     assert abs(float(small.answer(share(col("visits") == 1))) - 0.25) < 0.2
 
 
 def test_other_workloads() -> None:
     asked = Shares([share(col("visits") > 1), share((col("plan") == "pro") | col("churned"))])
-    release = fit(people(), asked, epsilon=1.0, delta=1e-9, domain=DOMAIN)
+    release = fit(people(), asked, epsilon=1.0, delta=1e-9, domain=DOMAIN, ledger=None)
     told = release.answer(share(col("visits") > 1))
     assert told.promised
     assert told.low <= 0.5 <= told.high
     binary = {"a": np.arange(900) % 2 == 0, "b": np.arange(900) % 3 == 0}
-    both = fit(binary, Conjunctions(), epsilon=1.0, delta=1e-6, domain={"a": [False, True], "b": [False, True]})
+    both = fit(
+        binary, Conjunctions(), epsilon=1.0, delta=1e-6, domain={"a": [False, True], "b": [False, True]}, ledger=None
+    )
     assert abs(float(both.answer("a and b")) - 1 / 6) < 0.1
 
 
@@ -91,7 +95,7 @@ def test_other_workloads() -> None:
     ("make", "kind"), [(pd.DataFrame, pd.DataFrame), (pl.DataFrame, pl.DataFrame), (pa.table, pa.Table), (dict, dict)]
 )
 def test_rows_come_back_in_the_library_they_came_in(make: Any, kind: type) -> None:
-    release = fit(make(people(300)), 1, epsilon=1.0, domain=DOMAIN)
+    release = fit(make(people(300)), 1, epsilon=1.0, domain=DOMAIN, ledger=None)
     drawn = release.sample(50, seed=3)
     assert isinstance(drawn, kind)
     again = release.sample(50, seed=3)
@@ -201,7 +205,7 @@ def test_equal_columns_do_not_show_in_the_certificate() -> None:
     one = rng.integers(0, 2, 3_000)
     for two in (one, np.where(np.arange(3_000) == 7, 1 - one, one)):
         rows = {"then": one, "now": two}
-        release = fit(rows, 1, epsilon=1.0, domain={"then": [0, 1], "now": [0, 1]})
+        release = fit(rows, 1, epsilon=1.0, domain={"then": [0, 1], "now": [0, 1]}, ledger=None)
         kept = release.certificate.first.body["columns"]
         assert not set(kept["then"]) & set(kept["now"])
 
@@ -292,7 +296,7 @@ def test_a_refusal_tells_no_values_of_rows() -> None:
     rows = people(500)
     rows["plan"] = np.where(np.arange(500) == 7, "secret plan", rows["plan"])
     with pytest.raises(Unaskable) as refused:
-        fit(rows, 2, epsilon=1.0, domain=DOMAIN)
+        fit(rows, 2, epsilon=1.0, domain=DOMAIN, ledger=None)
     assert "secret" not in str(refused.value)
     assert "'plan'" in str(refused.value)
 
@@ -304,8 +308,10 @@ def test_a_huge_domain_needs_the_factored_model() -> None:
     domain = Domain({name: [0, 1, 2, 3] for name in names})
     for method in ("averaged-mwem", "small-db"):
         with pytest.raises(Unaskable, match="cells"):
-            fit(rows, Marginals(2), epsilon=1.0, delta=1e-6, domain=domain, method=method)
-    release = fit(rows, Marginals(1) + Marginals(2, among=tuple(names[:3])), epsilon=1.0, delta=1e-6, domain=domain)
+            fit(rows, Marginals(2), epsilon=1.0, delta=1e-6, domain=domain, method=method, ledger=None)
+    release = fit(
+        rows, Marginals(1) + Marginals(2, among=tuple(names[:3])), epsilon=1.0, delta=1e-6, domain=domain, ledger=None
+    )
     assert abs(float(release.answer("x00 = 1")) - 0.25) < 0.05
     assert len(release.sample(30)["x19"]) == 30
 
@@ -317,7 +323,7 @@ def test_fourteen_columns_and_all_pairs_are_not_refused() -> None:
     names = [f"x{place:02}" for place in range(14)]
     rows = {name: (hidden + rng.integers(0, 3, 5_000)) % 4 for name in names}
     domain = Domain({name: [0, 1, 2, 3] for name in names})
-    release = fit(rows, Marginals(2), epsilon=2.0, delta=1e-6, domain=domain)
+    release = fit(rows, Marginals(2), epsilon=2.0, delta=1e-6, domain=domain, ledger=None)
     told = release.answer(share((col("x03") == 1) & (col("x11") == 2)))
     assert told.promised
     assert told.low <= 1 / 9 <= told.high
@@ -328,7 +334,7 @@ def test_fourteen_columns_and_all_pairs_are_not_refused() -> None:
 
 
 def test_the_certificate_is_signed_and_says_what_was_done(tmp_path: Path) -> None:
-    release = fit(people(500), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN, name="people")
+    release = fit(people(500), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN, name="people", ledger=None)
     card = release.certificate
     assert (card.epsilon, card.delta, card.confidence) == (1.0, 1e-9, 0.95)
     assert card.said["name"] == "people"
@@ -349,11 +355,11 @@ def test_the_certificate_is_signed_and_says_what_was_done(tmp_path: Path) -> Non
         changed[name] = value
         with pytest.raises(Tampered):
             ReleaseCertificate.from_json(changed)
-    stranger = fit(people(500, seed=5), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN).certificate
+    stranger = fit(people(500, seed=5), 2, epsilon=1.0, delta=1e-9, domain=DOMAIN, ledger=None).certificate
     mixed = {**card.to_json(), "terms": stranger.to_json()["terms"]}
     with pytest.raises(Tampered):
         ReleaseCertificate.from_json(mixed)
-    sealed = Holdout(people(500, seed=6), mechanism=Gaussian(), asks=5)
+    sealed = Holdout(people(500, seed=6), mechanism=Gaussian(), asks=5, ledger=None)
     with pytest.raises(Tampered):
         ReleaseCertificate.from_json({**card.to_json(), "terms": sealed._desk.transcript.first.to_json()})
     deep: list[object] = []
@@ -365,14 +371,14 @@ def test_the_certificate_is_signed_and_says_what_was_done(tmp_path: Path) -> Non
 
 
 def test_a_domain_read_off_the_rows_is_confessed() -> None:
-    release = fit(people(500), 1, epsilon=1.0, domain="rows")
+    release = fit(people(500), 1, epsilon=1.0, domain="rows", ledger=None)
     assert OFF_THE_ROWS in release.certificate.assumptions
 
 
 def test_a_domain_from_train_and_from_a_file(tmp_path: Path) -> None:
-    release = fit(people(500), 1, epsilon=1.0, train=people(300, seed=9))
+    release = fit(people(500), 1, epsilon=1.0, train=people(300, seed=9), ledger=None)
     assert release.problem.domain.origin == "train"
     assert abs(float(release.answer("plan = 'pro'")) - 0.3) < 0.2
     file = tmp_path / "domain.toml"
     file.write_text('plan = ["basic", "pro", "team"]\nchurned = [false, true]\nvisits = [0, 1, 2, 3]\n')
-    assert fit(people(500), 1, epsilon=1.0, domain=file).problem.domain == DOMAIN
+    assert fit(people(500), 1, epsilon=1.0, domain=file, ledger=None).problem.domain == DOMAIN

@@ -57,7 +57,8 @@ def people(rows: int = ROWS, seed: int = 1) -> pandas.DataFrame:
 
 
 def made(workload: Any = 2, **options: Any) -> Release:
-    options = {"method": MWEM(rounds=3), "epsilon": 1.0, "delta": 1e-9, "domain": DOMAIN, **options}
+    fixed = {"method": MWEM(rounds=3), "epsilon": 1.0, "delta": 1e-9, "domain": DOMAIN, "ledger": None}
+    options = {**fixed, **options}
     return fit(options.pop("frame", people()), workload, **options)
 
 
@@ -127,7 +128,7 @@ def test_a_distribution_in_factors_comes_back(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     frame = {f"c{place:02}": rng.integers(0, 4, 2_000) for place in range(14)}
     domain = {name: range(4) for name in frame}
-    release = fit(frame, 2, epsilon=1.0, delta=1e-9, domain=domain, method=MWEM(rounds=4))
+    release = fit(frame, 2, epsilon=1.0, delta=1e-9, domain=domain, method=MWEM(rounds=4), ledger=None)
     assert release.content[0]["model"]["kind"] == "factored"
     again = Release.load(release.save(tmp_path / "out", rows=20))
     for axes in [(0, 1), (5,), (2, 9)]:
@@ -224,7 +225,9 @@ def test_questions_that_are_no_cells_are_worded(tmp_path: Path) -> None:
 
 def test_a_column_may_be_called_like_ours(tmp_path: Path) -> None:
     frame = {name: np.arange(400) % 2 for name in ("noisy_count", "share", "low", "count")}
-    release = fit(frame, 2, epsilon=1.0, delta=1e-9, domain={name: [0, 1] for name in frame}, method=MWEM(rounds=2))
+    release = fit(
+        frame, 2, epsilon=1.0, delta=1e-9, domain={name: [0, 1] for name in frame}, method=MWEM(rounds=2), ledger=None
+    )
     folder = release.save(tmp_path / "out", rows=1)
     for path in folder.rglob("*.csv"):
         headers = next(csv.reader(io.StringIO(path.read_text())))

@@ -97,14 +97,16 @@ def test_the_first_use_comes_in_between(store: MemoryStore, monkeypatch: pytest.
     assert len(store.holdouts()) == 2
 
 
-def test_backups_that_were_sealed_apart_are_found_out(tmp_path: Path) -> None:
-    """Two ledgers, one of them copied before the second use was sealed in each: brought together, nothing is asked."""
+def test_backups_that_were_sealed_apart_are_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ledgers on two machines, one copied before the second use was sealed in each: together, nothing is asked."""
     one, two = tmp_path / "one.db", tmp_path / "two.db"
     Holdout(people(), "y", ledger=one, uses=USES).close()
     shutil.copy(one, two)
     shutil.copytree(tmp_path / "one.db.keys", tmp_path / "two.db.keys")
-    for place in (one, two):
-        Holdout(people(), "y", ledger=place, uses=USES, use="release").close()
+    Holdout(people(), "y", ledger=one, uses=USES, use="release").close()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("UNWORN_HOME", str(tmp_path / "elsewhere"))
+        Holdout(people(), "y", ledger=two, uses=USES, use="release").close()
     stores = [SQLiteStore(place) for place in (one, two)]
     export(stores[1], tmp_path / "backup.jsonl")
     restore(tmp_path / "backup.jsonl", stores[0])
@@ -115,10 +117,12 @@ def test_backups_that_were_sealed_apart_are_found_out(tmp_path: Path) -> None:
         store.close()
 
 
-def test_rows_sealed_twice_are_found_out(tmp_path: Path) -> None:
+def test_rows_sealed_twice_are_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stores = [SQLiteStore(tmp_path / name) for name in ("one.db", "two.db")]
     Holdout(people(), "y", ledger=stores[0], uses=USES, name="one")
-    twin = Holdout(people(), "y", ledger=stores[1], name="two")
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("UNWORN_HOME", str(tmp_path / "elsewhere"))
+        twin = Holdout(people(), "y", ledger=stores[1], name="two")
     export(stores[1], tmp_path / "backup.jsonl")
     restore(tmp_path / "backup.jsonl", stores[0])
     key = stores[1].key(twin.id)

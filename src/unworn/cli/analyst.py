@@ -72,7 +72,7 @@ def play(
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, rows)
     stops = {*range(every, clues, every), clues}
-    holdout = Holdout(None, labels, mechanism=mechanism, asks=clues + len(stops), name="demo")
+    holdout = Holdout(None, labels, mechanism=mechanism, asks=clues + len(stops), name="demo", ledger=None)
     weights, margin = np.zeros(clues), np.zeros(rows)
     told: list[Answer] = []
     steps: list[Step] = []

@@ -12,10 +12,13 @@ import typer
 
 from unworn.cli.opening import Given, check_data, check_file, ledger_beside, rehearsal
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say
-from unworn.cli.stores import ledger_path, meter_line, opened
+from unworn.cli.stores import ledger_path, meter_line, opened, place_of_url
+from unworn.errors import Mismatch
+from unworn.holdout import Holdout
 
 _SOURCES = {
     "guess": "the rows agree with the guess, which is nearly free",
+    "last answer": "the last answer to the same metric again: nobody guessed, and the rows agree, which is nearly free",
     "surprise": "a surprise: the rows disagree with the guess, which costs",
     "grid": "without a guess: the cell the value lies in, which costs a little",
     "exact": "the exact value on the rows",
@@ -41,7 +44,10 @@ def ask(
         typer.Option(metavar="LO HI", help="Ask for the mean of a number that is cut to this range."),
     ] = None,
     ledger: Annotated[
-        str | None, typer.Option(metavar="FILE|URL", help="Where answers are recorded.  [default: DATA.ledger.db]")
+        str | None,
+        typer.Option(
+            metavar="FILE|URL", help="Where answers are recorded.  [default: what has the rows, or DATA.ledger.db]"
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="What the holdout is called.  [default: the file's name]")] = None,
     target: Annotated[str | None, typer.Option("--target", "-y", metavar="COLUMN", help="The labels.")] = None,
@@ -69,9 +75,10 @@ def ask(
     QUESTION is a condition as in SQL, and the answer is the share of the population for which it is true; with
     --range it is a number, and the answer is its mean. Bring a guess: if the rows agree, the answer costs almost
     nothing. The first ask seals the rows (asks, confidence, name are fixed for good); later asks take these
-    terms from the ledger. The same question again is free. Answers are recorded in DATA.ledger.db unless --ledger
-    says otherwise, because a charge that is forgotten would make every later interval wrong. The text is never
-    run by a database: it is read into a small language of its own.
+    terms from the ledger. The same question again is free. Answers are recorded in the ledger that has these rows
+    already, whoever sealed them there, or else in DATA.ledger.db (--ledger names another, for rows that no ledger has),
+    because a charge that is forgotten would make every later interval wrong. The text is never run by a database:
+    it is read into a small language of its own.
 
     \b
     Examples:
@@ -91,20 +98,16 @@ def ask(
     from unworn.queries.sql import parse as parse_sql
 
     query = parse_sql(question, range=range)  # refused before a ledger is made for it
-    where = ledger or ledger_beside(data)
-    path = ledger_path(where)
-    made = path is not None and not os.path.exists(path)
     given = Given(data, target, groups, train, asks, confidence, name, max_width)
     with ExitStack() as stack:
-        if quote:
-            store = rehearsal(None if made else stack.enter_context(opened(where)))
-        else:
-            if made:  # a question that cannot be asked must neither make a ledger nor seal the rows for good
-                with closing(given.open(rehearsal(None))) as rehearsed:
-                    rehearsed.quote(query, guess, guess_se=guess_se)
-            store = stack.enter_context(opened(where))
-        known = set(store.holdouts())
-        holdout = given.open(store)
+        where = ledger or ledger_beside(data)
+        try:
+            known, holdout = _opened(stack, given, where, query, guess, guess_se, quote)
+        except Mismatch as error:
+            if ledger is not None or not error.numbers.get("same"):
+                raise
+            where = place_of_url(error.numbers["ledger"])  # nobody named a ledger: take the one that has these rows
+            known, holdout = _opened(stack, given, where, query, guess, guess_se, quote)
         try:
             if quote:
                 price = holdout.quote(query, guess, guess_se=guess_se)
@@ -129,6 +132,22 @@ def ask(
                 _print(answer, holdout, told, where, card, repeat)
         finally:
             holdout.close()
+
+
+def _opened(
+    stack: ExitStack, given: Given, where: str, query: Any, guess: float | None, guess_se: float | None, quote: bool
+) -> tuple[set[str], Holdout]:
+    """The holdouts that a ledger had, and that of these rows: for a price, in a copy of the ledger."""
+    path = ledger_path(where)
+    made = path is not None and not os.path.exists(path)
+    if quote:
+        store = rehearsal(where, None if made else stack.enter_context(opened(where)))
+    else:
+        if made:  # a question that cannot be asked must neither make a ledger nor seal the rows for good
+            with closing(given.open(rehearsal(where))) as rehearsed:
+                rehearsed.quote(query, guess, guess_se=guess_se)
+        store = stack.enter_context(opened(where))
+    return set(store.holdouts()), given.open(store)
 
 
 def _check_card(card: Path | None) -> None:

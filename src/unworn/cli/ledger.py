@@ -12,7 +12,7 @@ from unworn.answer import Answer
 from unworn.certificate import Certificate
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, table
 from unworn.cli.stores import existing, meter, meter_line, opened, pick, pick_one, read
-from unworn.ledger import Store
+from unworn.ledger import Store, ledger_url
 from unworn.ledger.backup import export, export_key, import_key
 from unworn.ledger.backup import restore as restore_backup
 from unworn.mechanisms.transcript import Transcript
@@ -35,6 +35,12 @@ def ledger(
     key_from: Annotated[
         Path | None, typer.Option("--import-key", metavar="FILE", help="Bring the holdout's key back.")
     ] = None,
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget", help="Let the rows of this ledger be sealed in another: what is promised starts anew."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """See every answer a ledger holds, how much is spent, and how wide the next answer would be.
@@ -44,6 +50,11 @@ def ledger(
     parts, apart from each other: the entries (--export) and the secret key (--export-key). Without the key the holdout
     can be read but not asked.
 
+    Rows are known by the ledger they were sealed in, and refused in any other. If a ledger is lost for good, or what
+    was asked in it does not count, --forget takes its rows (with --name, those of one holdout) off the user's registry:
+    they can then be sealed anew, and what is promised holds for whoever has seen no answer about them. The ledger
+    itself is left as it is.
+
     \b
     Examples:
       unworn ledger people.csv.ledger.db
@@ -51,8 +62,12 @@ def ledger(
       unworn ledger churn.db --figure answers.svg
       unworn ledger churn.db --export backup.jsonl --export-key people.key
       unworn ledger new.db --restore backup.jsonl --import-key people.key
+      unworn ledger lost.db --forget
     """
     done: dict[str, Any] = {}
+    if forget:
+        _forget(where, name, json)
+        return
     if restore is not None:
         with opened(where, restoring=True) as store:
             done["restored"] = restore_backup(restore, store)
@@ -78,6 +93,25 @@ def ledger(
         emit({"ledger": where, **done, "holdouts": told})
     else:
         _print(told, last)
+
+
+def _forget(where: str, name: str | None, json: bool) -> None:
+    """Take a ledger's rows off the registry; of the ledger itself nothing is changed, and it need not be there."""
+    from unworn.registry.known_rows import Registry
+
+    meant = None
+    if name is not None:
+        with existing(where) as store:
+            meant = {first.holdout for first in pick(store, name)}
+    registry = Registry.existing()
+    count = 0 if registry is None else registry.forget(ledger_url(where), meant)
+    if json:
+        emit({"ledger": where, "forgotten": count})
+    elif count:
+        say(f"Forgotten: {count:,} set(s) of rows that were sealed in {where}. Another ledger may have them now.")
+        note("What is promised of them starts anew: it holds for whoever has seen none of the answers in that ledger.")
+    else:
+        say(f"Nothing to forget: no rows are registered as sealed in {where}.")
 
 
 def _holdout(store: Store, identity: str, transcript: Transcript) -> dict[str, Any]:

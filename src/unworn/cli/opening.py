@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from unworn.cli.output import BadInput, bad_input
+from unworn.cli.output import BadInput, bad_input, note
 from unworn.engines.duckdb_sources import is_duckdb, place_of, title_of
-from unworn.errors import Mismatch
+from unworn.errors import Mismatch, RepeatedRows, SecondLedger, SmallHoldout
 from unworn.holdout import Holdout
-from unworn.ledger import GENESIS, MemoryStore, Store
+from unworn.ledger import GENESIS, MemoryStore, Store, ledger_url
 from unworn.mechanisms.transcript import Terms
 
 
@@ -80,7 +83,7 @@ class Given:
             options["mechanism"] = terms.mechanism
             options["schema"] = terms.schema
         train = None if self.train is None else str(self.train)
-        with bad_input():
+        with bad_input(), _notes(quiet=isinstance(store, Rehearsal)):
             return Holdout(self.data, target, groups=self.groups, ledger=store, train=train, **options)
 
     def _insisted(self, error: Mismatch) -> bool:
@@ -119,9 +122,20 @@ def check_file(path: Path, what: str) -> None:
         raise BadInput(f"there is no {what} {path}.\n  Check the path.")
 
 
-def rehearsal(store: Store | None) -> Store:
-    """A copy of a ledger in memory: a price can be asked there without sealing anything."""
-    copy = MemoryStore()
+class Rehearsal(MemoryStore):
+    """A copy of a ledger in memory: a price can be asked there without sealing anything.
+
+    Opening rows in it is refused as in the ledger that it ``stands_for``.
+    """
+
+    def __init__(self, stands_for: str) -> None:
+        super().__init__()
+        self.stands_for = stands_for
+
+
+def rehearsal(where: str, store: Store | None = None) -> Store:
+    """A copy of the ledger at a path or URL, or a new one in its place."""
+    copy = Rehearsal(ledger_url(where))
     if store is not None:
         for holdout, first in store.holdouts().items():
             entries, key = store.read(holdout), store.key(holdout)
@@ -129,3 +143,16 @@ def rehearsal(store: Store | None) -> Store:
                 copy.keep_key(first.holdout, key)
             copy.append(entries, expect=GENESIS)
     return copy
+
+
+@contextmanager
+def _notes(*, quiet: bool) -> Iterator[None]:
+    """What opening rows warns of, as notes; a rehearsal keeps it to itself, because the rows are opened again."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for each in caught:
+        if not issubclass(each.category, SmallHoldout | RepeatedRows | SecondLedger):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        elif not quiet:
+            note(str(each.message))

@@ -24,6 +24,11 @@ def ledger_path(where: str) -> Path | None:
     return None if "://" in where else Path(where).expanduser()
 
 
+def place_of_url(url: str) -> str:
+    """A ledger's URL as people write it: the path of its file, where it is one."""
+    return url.removeprefix("sqlite:///")
+
+
 @contextmanager
 def existing(where: str) -> Iterator[Store]:
     """A ledger that is there already, to look at, wherever it lies: looking must not make an empty one."""

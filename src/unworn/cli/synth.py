@@ -11,7 +11,7 @@ import typer
 
 from unworn.cli.opening import check_file
 from unworn.cli.output import BadInput, Json, bad_input, emit, note, progress
-from unworn.cli.stores import ledger_path, opened
+from unworn.cli.stores import ledger_path, place_of_url
 from unworn.cli.synth_report import dry, made_of, print_made, public, show
 from unworn.errors import Unaskable
 
@@ -63,7 +63,10 @@ def synth(
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the rows as Parquet instead of CSV.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release that is in FOLDER.")] = False,
     ledger: Annotated[
-        str | None, typer.Option(metavar="FILE|URL", help="Where the rows are sealed.  [default: DATA.ledger.db]")
+        str | None,
+        typer.Option(
+            metavar="FILE|URL", help="Where the rows are sealed.  [default: what has the rows, or DATA.ledger.db]"
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="What the release is called.  [default: the file's name]")] = None,
     confidence: Annotated[float, typer.Option(help="The probability that all promised errors hold together.")] = 0.95,
@@ -76,7 +79,7 @@ def synth(
     made once: rows, tables, a certificate and a README for whoever gets it are written to a folder that can be given
     away. Afterwards the release can be asked without end, and nothing more is revealed. The rows are sealed in
     a ledger, so that nobody releases them twice: the same command again gives the same release, and another one is
-    refused.
+    refused. So is a release of rows that were sealed for questions, whatever ledger those are in.
 
     The values a column can have must be known without the rows: from a TOML file (--domain), from rows that may be
     seen (--train; what the file does not declare is read off them), or from dtypes (booleans and categories).
@@ -101,9 +104,10 @@ def synth(
       [age]
       edges = [0, 18, 30, 65, inf]
     """
+    from unworn.holdout.rows_ledger import find_ledger, known_ledger
     from unworn.release.auto import METHODS, best, predictions
     from unworn.release.auto import chosen as choose
-    from unworn.release.fit import is_kept
+    from unworn.release.fit import is_unknown
     from unworn.release.folder import check_target, parquet_library
     from unworn.release.problem import Problem
     from unworn.sample import Sample
@@ -134,20 +138,26 @@ def synth(
     if dry_run:
         dry(told, json)
         return
-    where = ledger or f"{data}.ledger.db"
-    tables = None if is_kept(where) else Coded(sample, known)
+    where = ledger or place_of_url(known_ledger(sample) or f"{data}.ledger.db")
+    tables = Coded(sample, known) if is_unknown(sample, where) else None
     path = ledger_path(where)
     made = path is not None and not os.path.exists(path)
+    place = find_ledger(sample, where)
     if not json:
         show(told)
     from unworn.release.sealing import sealed
 
-    with opened(where) as store, progress(f"releasing with {taken}", _STEPS) as tick:
-        seen = set(store.holdouts())
-        release = sealed(
-            sample, store, problem, way, name=name, auto=method == "auto", progress=_ticks(tick), tables=tables
-        )
-        repeat = release.certificate.first.holdout in seen
+    try:
+        seen = set(place.store.holdouts())
+        with progress(f"releasing with {taken}", _STEPS) as tick:
+            release = sealed(
+                sample, place, problem, way, name=name, auto=method == "auto", progress=_ticks(tick), tables=tables
+            )
+    except BaseException:
+        place.withdraw()
+        raise
+    place.close()
+    repeat = release.certificate.first.holdout in seen
     target = release.save(folder, rows=rows, parquet=parquet, overwrite=overwrite)
     if json:
         emit({**told, **made_of(release, target), "ledger": where, "repeat": repeat})

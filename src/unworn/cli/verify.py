@@ -142,7 +142,7 @@ def _print_card(certificate: Certificate, done: list[str], ledger: str | None) -
         say("  rejected" if published.value else "  not rejected")
     else:
         interval = f"in [{number(published.low)}, {number(published.high)}]"
-        say(f"  {number(published.value)}  {interval}  ({published.source})")
+        say(f"  {number(published.value)}  {interval}  ({certificate.source})")
     if "chance" in certificate.numbers:
         say(
             f"  promised: the chance of a yes is within ± {certificate.numbers['chance']:.3g} of the population's share"

@@ -12,6 +12,7 @@ from unworn.errors import Mismatch, Tampered
 from unworn.ledger import verify as verify_chain
 
 if TYPE_CHECKING:
+    from unworn.mechanisms.transcript import Terms
     from unworn.release.certificate import ReleaseCertificate
 
 _BEGINNING = 4096
@@ -87,6 +88,16 @@ def _against(certificate: ReleaseCertificate, ledger: str, head: str | None) -> 
     return [f"the ledger holds entry 0 of this release, whole and signed ({len(entries) - 1:,} entries after it)"]
 
 
+def _sealed_for(terms: Terms) -> str:
+    """What the signed terms say of other looks at the rows, and what they cannot."""
+    if terms.uses is None:
+        uses = "The ledger that sealed these rows seals them for this release alone"
+    else:
+        others = ", ".join(use for use, _ in terms.uses.shares if use != terms.uses.use) or "none"
+        uses = f"The ledger that sealed these rows gives other rows to other uses ({others})"
+    return f"{uses}; whether another ledger has them too, its signature cannot say."
+
+
 def _print(path: Path, certificate: ReleaseCertificate, done: list[str], unchecked: list[str]) -> None:
     said: dict[str, Any] = certificate.said
     whole = path.is_dir()
@@ -105,9 +116,10 @@ def _print(path: Path, certificate: ReleaseCertificate, done: list[str], uncheck
         say(f"  {line}")
     for what in ("sample", "population", "chosen later"):
         say_wrapped(f"Theorem ({what}): {said['theorems'][what]}")
-    say("Assuming:")
+    say("Assuming, for no release can show it:")
     for assumption in certificate.assumptions:
         say_wrapped(assumption, "  ")
+    say_wrapped(_sealed_for(certificate.terms), "  ")
     say(f"Key: {certificate.terms.public}")
     if not whole:
         note("Checked alone. Give the whole folder to check that its content is what was signed.")

@@ -17,7 +17,7 @@ from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
 from unworn.holdout.trying import few_rows, say_what_is_withheld, try_code
-from unworn.ledger import Store, open_store
+from unworn.ledger import Store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
 from unworn.mechanisms.uses import Uses
@@ -28,6 +28,7 @@ from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import FromModel, Named, Recorded
 from unworn.queries.query import Facts
 from unworn.queries.running import check_code
+from unworn.registry import PER_USER, PerUser
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict
 
@@ -53,12 +54,15 @@ class Holdout(Looking):
     mechanism, confidence
         How answers are made, and the probability with which *all* of them hold together.
     ledger
-        ``None`` (this object's memory), ``"churn.db"``, ``"sqlite:///churn.db"``, or a store.
+        ``"churn.db"``, ``"sqlite:///churn.db"``, or a store. Left out, it is the ledger that has these rows already,
+        wherever it lies; for unknown rows, a file in the per-user directory (``UNWORN_HOME``; see docs/ledger.md).
+        ``None`` is this object's memory, and the promise ends with the object.
     name, max_width
         What the holdout is called; and the half-width past which a question is refused instead of answered.
     train
         Rows the asker may see (a frame like ``data``, or ``(X, y)``), disjoint from ``data`` and not the rows a scored
-        model was fitted on: they provide guesses and the schema.
+        model was fitted on: they provide guesses and the schema. Rows shared with ``data``, if more than chance
+        explains, are refused.
     schema
         ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing.
     uses, use
@@ -87,7 +91,7 @@ class Holdout(Looking):
         asks: int | None = None,
         mechanism: Mechanism | None = None,
         confidence: float = 0.95,
-        ledger: str | os.PathLike[str] | Store | None = None,
+        ledger: str | os.PathLike[str] | Store | PerUser | None = PER_USER,
         name: str | None = None,
         max_width: float | None = None,
         train: Any = None,
@@ -95,7 +99,9 @@ class Holdout(Looking):
         uses: Mapping[str, float] | None = None,
         use: str = "asks",
     ) -> None:
+        from unworn.holdout.notices import check_train, warn_if_repeated, warn_if_small
         from unworn.holdout.opening import Wanted, open_rows  # here: half of what an import would load
+        from unworn.holdout.rows_ledger import find_ledger
         from unworn.sample import Sample
         from unworn.sample.stored import Stored, is_stored
 
@@ -110,16 +116,25 @@ class Holdout(Looking):
         if kept and declared is not None:
             raise Unaskable("rows kept in an engine have one use: read them into memory to part them among uses")
         sample: Any = (Stored if kept else Sample).read(data, y, groups=groups, schema=schema, train=self._train)
-        store = open_store(ledger)
-        wanted = Wanted(name, GuessAndCheck() if mechanism is None else mechanism, confidence, asks, declared)
+        place = None
         try:
-            transcript, key, self._reordered, self._sample = open_rows(sample, store, wanted)
-            self._desk = Desk(self._sample, store, transcript, key)
+            if self._train is not None:
+                check_train(sample, self._train)
+            place = find_ledger(sample, ledger)
+            chosen = GuessAndCheck() if mechanism is None else mechanism
+            wanted = Wanted(name, chosen, confidence, asks, declared, beside=place.elsewhere is not None)
+            transcript, key, self._reordered, self._sample, anew = open_rows(sample, place.store, wanted)
+            place.confirm(transcript.first.holdout)
+            self._desk = Desk(self._sample, place.store, transcript, key)
         except BaseException:
             sample.close()
-            if store is not ledger:
-                store.close()
+            if place is not None:
+                place.withdraw()
             raise
+        if anew:
+            if not kept:
+                warn_if_repeated(sample)
+            warn_if_small(transcript)
         self._desk.max_width = max_width
         if self._desk.key is not None:
             self._sample.seal(self._desk.key.derive("unworn/parts"))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from unworn.certificate import replaying
+from unworn.certificate import BESIDE_A_LEDGER, replaying
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
@@ -38,6 +38,8 @@ class Wanted:
     confidence: float
     asks: int | None
     uses: Uses | None = None
+    beside: bool = False
+    """Whether this is memory, spelled out for rows that have a ledger."""
 
     @property
     def use(self) -> str | None:
@@ -49,17 +51,19 @@ class Opened(NamedTuple):
 
     ``key`` is None where the holdout can only be read, and ``reordered`` says whether the rows come in another order
     than they were sealed in, as far as that can be known. ``rows`` are those that may be read on these terms: all of
-    them, or the part that is this use's.
+    them, or the part that is this use's. ``anew`` says whether these terms were entered just now.
     """
 
     transcript: Transcript
     key: Key | None
     reordered: bool
     rows: Sample
+    anew: bool = False
 
 
 def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
     """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
+    anew = False
     for _ in range(_TRIES):
         holdouts = store.holdouts()
         family = _find(sample, holdouts, store, wanted)
@@ -69,6 +73,7 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
         # Another process may have sealed the same rows meanwhile: then this is refused, and they are found.
         with suppress(Conflict):
             _seal(sample, holdouts, store, wanted, family)
+            anew = True
     else:
         raise LedgerError(
             f"these rows could not be sealed: {_TRIES} times another holdout was there first, and is not found now.\n"
@@ -80,7 +85,7 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
         transcript = Transcript.of(entries)
     key = None if family.key is None else chain.key
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
-    return Opened(transcript, key, reordered, family.part(sample, transcript.terms))
+    return Opened(transcript, key, reordered, family.part(sample, transcript.terms), anew)
 
 
 def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
@@ -246,7 +251,7 @@ def _seal(
         confidence=wanted.confidence,
         asks=wanted.asks,
         public=key.public,
-        kept="seed" if seeded else "memory" if store.url is None else store.url.split(":", 1)[0],
+        kept="seed" if seeded else _kept(store, wanted),
         version=version("unworn"),
         uses=wanted.uses,
         units=None if wanted.uses is None else sample.size,
@@ -254,6 +259,13 @@ def _seal(
     )
     terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
     store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
+
+
+def _kept(store: Store, wanted: Wanted) -> str:
+    """Where the ledger is, for certificates to say."""
+    if store.url is not None:
+        return store.url.split(":", 1)[0]
+    return BESIDE_A_LEDGER if wanted.beside else "memory"
 
 
 def _default_name(sample: Sample, wanted: Wanted, family: Family | None) -> str:

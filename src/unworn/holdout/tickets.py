@@ -74,8 +74,9 @@ def redeem(
 
 def _reopened(holdout: str, reopen: dict[str, Any]) -> Holdout:
     from unworn.holdout.holdout import Holdout
+    from unworn.holdout.rows_ledger import FoundLedger
 
-    opened = Holdout(**reopen)
+    opened = Holdout(**{**reopen, "ledger": FoundLedger(reopen["ledger"])})
     if opened.id != holdout:
         raise Mismatch("the rows at this path are no longer those of the pickled holdout")
     return opened

@@ -24,6 +24,8 @@ __all__ = [
     "Store",
     "Ticket",
     "check_signature",
+    "ledger_exists",
+    "ledger_url",
     "open_store",
     "verify",
 ]
@@ -46,29 +48,43 @@ def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = Tr
     """
     if where is None:
         return MemoryStore()
-    if isinstance(where, str | os.PathLike) and "\0" in str(where):
-        raise LedgerError(f"{show_value(str(where))} names no file: no path holds a character 0")
-    if isinstance(where, str):
-        scheme = _SCHEME.match(where)
-        if scheme is None:
-            path = where
-        elif where.startswith("sqlite:///"):
-            path = where.removeprefix("sqlite:///")
-        elif scheme[1].lower() == "sqlite":
-            raise LedgerError(f"a SQLite URL has three slashes and a path; {where!r:.80} does not: use {_SUPPORTED}")
-        else:
-            raise LedgerError(f"no store is known for '{scheme[1]}://'; supported are {_SUPPORTED}")
-        if not path.strip():
-            raise LedgerError(f"{where!r} names no file: use {_SUPPORTED}")
-        return _sqlite(path, write, restoring)
-    if isinstance(where, os.PathLike):
-        return _sqlite(where, write, restoring)
+    if isinstance(where, str | os.PathLike):
+        return _sqlite(_path(where), write, restoring)
     if isinstance(where, Store):
         return where
     raise LedgerError(
         f"a {type(where).__name__} is not a store; supported are {_SUPPORTED}, or an object with the "
         "methods of unworn.ledger.Store"
     )
+
+
+def ledger_url(where: str | os.PathLike[str]) -> str:
+    """The URL of the store at a path or URL, by its real path: the same however it is reached. Nothing is opened."""
+    return f"sqlite:///{os.path.realpath(os.path.expanduser(_path(where)))}"
+
+
+def ledger_exists(url: str) -> bool:
+    """Whether a file is there; of a ledger that is no file nobody can say that it is not."""
+    return not url.startswith("sqlite:///") or os.path.exists(url.removeprefix("sqlite:///"))
+
+
+def _path(where: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    if "\0" in str(where):
+        raise LedgerError(f"{show_value(str(where))} names no file: no path holds a character 0")
+    if not isinstance(where, str):
+        return where
+    scheme = _SCHEME.match(where)
+    if scheme is None:
+        path = where
+    elif where.startswith("sqlite:///"):
+        path = where.removeprefix("sqlite:///")
+    elif scheme[1].lower() == "sqlite":
+        raise LedgerError(f"a SQLite URL has three slashes and a path; {where!r:.80} does not: use {_SUPPORTED}")
+    else:
+        raise LedgerError(f"no store is known for '{scheme[1]}://'; supported are {_SUPPORTED}")
+    if not path.strip():
+        raise LedgerError(f"{where!r} names no file: use {_SUPPORTED}")
+    return path
 
 
 def _sqlite(path: str | os.PathLike[str], write: bool, restoring: bool) -> Store:

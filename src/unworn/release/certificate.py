@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from unworn.certificate import FROM_SEED, IN_MEMORY, SECRET, read_card, write_card
+from unworn.certificate import (
+    BESIDE,
+    BESIDE_A_LEDGER,
+    FORMER_WORDS,
+    FROM_SEED,
+    IN_MEMORY,
+    SECRET,
+    in_memory,
+    read_card,
+    write_card,
+)
 from unworn.display import show_html
 from unworn.errors import Tampered
 from unworn.ledger import Entry, Key, check_signature, verify
@@ -28,12 +38,20 @@ FORMAT = "unworn release 1"
 ASSUMPTIONS = (
     "The rows are independent draws from the population that the answers speak of (privacy needs no such assumption).",
     "Domain, workload, epsilon and delta were chosen without looking at the rows.",
-    "The rows are seen only through this release.",
+    "The rows are seen only through this release: it is the one use that its ledger seals them for, and nothing else, "
+    "no other ledger on another machine either, has shown anything of them.",
 )
 OF_THE_PART = (
-    "The rows are seen only through this release; other declared uses have other rows, and what is shown of those is "
-    "theirs to promise."
+    "The rows of this part are seen only through this release; other declared uses have other rows, and what is shown "
+    "of those is theirs to promise. No other ledger, on another machine either, has shown anything of them."
 )
+_FORMER = {
+    ASSUMPTIONS[2]: "The rows are seen only through this release.",
+    OF_THE_PART: "The rows are seen only through this release; other declared uses have other rows, and what is shown "
+    "of those is theirs to promise.",
+    IN_MEMORY: FORMER_WORDS[IN_MEMORY],
+}
+"""The same, as earlier versions signed it."""
 OFF_THE_TYPES = "The categories of the columns' types were declared, and not made from the rows."
 OFF_THE_ROWS = "The domain was read off the rows themselves: which values occur is not hidden by this release."
 
@@ -111,7 +129,8 @@ class ReleaseCertificate:
             raise Tampered("the certificate of this release is not what was signed")
         problem, method = promised(terms)
         for name, value in follows(self.first, problem, method).items():
-            if canonical(self.said.get(name)) != canonical(value):
+            former = [_FORMER.get(words, words) for words in value] if name == "assumptions" else value
+            if canonical(self.said.get(name)) not in (canonical(value), canonical(former)):
                 raise Tampered(f"the certificate's {name} is not what entry 0 makes it")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -180,7 +199,8 @@ def _assumptions(terms: Terms, origin: str) -> list[str]:
     special = {
         OFF_THE_ROWS: origin == "rows",
         OFF_THE_TYPES: origin == "dtypes",
-        IN_MEMORY: terms.kept in ("memory", "seed"),
+        IN_MEMORY: in_memory(terms),
+        BESIDE: terms.kept == BESIDE_A_LEDGER,
         FROM_SEED: terms.kept == "seed",
     }
     return told + [words for words, holds in special.items() if holds]

@@ -8,8 +8,9 @@ from numbers import Integral
 from typing import Any
 
 from unworn.errors import Unaskable
-from unworn.ledger import Store, open_store
+from unworn.ledger import Store, ledger_exists, ledger_url
 from unworn.mechanisms.uses import Uses
+from unworn.registry import PER_USER, PerUser
 from unworn.release.method import Method, Progress
 from unworn.release.problem import Problem
 from unworn.release.release import Release
@@ -27,7 +28,7 @@ def fit(
     method: Method | str = "auto",
     train: Any = None,
     confidence: float = 0.95,
-    ledger: str | os.PathLike[str] | Store | None = None,
+    ledger: str | os.PathLike[str] | Store | PerUser | None = PER_USER,
     name: str | None = None,
     uses: Mapping[str, float] | None = None,
     progress: Progress | None = None,
@@ -53,7 +54,8 @@ def fit(
     confidence
         The probability with which all that is promised of the release holds together.
     ledger, name
-        Where the rows are sealed, as for a holdout: rows that are sealed already raise ``Mismatch``.
+        Where the rows are sealed, as for a holdout, and by default in the ledger that has them or in the per-user
+        directory: rows that are sealed already, in whatever ledger, raise ``Mismatch``.
     uses
         The shares of the rows that declared uses have, as ``{"asks": 0.7, "release": 0.3}``: this one is ``"release"``.
     progress
@@ -72,6 +74,7 @@ def fit(
     >>> len(release.sample(100)["plan"])
     100
     """
+    from unworn.holdout.rows_ledger import find_ledger
     from unworn.release.auto import chosen
     from unworn.release.sealing import sealed
     from unworn.sample import Sample
@@ -93,21 +96,25 @@ def fit(
     way = chosen(method, problem)
     # Rows that the domain has no place for are refused before there is a ledger; but where one may know these rows, it
     # is asked first, or refusals would answer questions about rows whose terms are fixed.
-    tables = None if is_kept(ledger) else Coded(sample, known)
-    store = open_store(ledger)
+    tables = Coded(sample, known) if ledger is None or is_unknown(sample, ledger) else None
+    auto = isinstance(method, str) and method == "auto"
+    place = find_ledger(sample, ledger)
     try:
-        auto = isinstance(method, str) and method == "auto"
-        return sealed(sample, store, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables)
-    finally:
-        if store is not ledger:
-            store.close()
+        made = sealed(sample, place, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables)
+    except BaseException:
+        place.withdraw()
+        raise
+    place.close()
+    return made
 
 
-def is_kept(ledger: object) -> bool:
-    """Whether a ledger exists already, and may know the rows."""
-    if isinstance(ledger, str | os.PathLike):
-        return os.path.exists(os.fspath(ledger).removeprefix("sqlite:///"))
-    return ledger is not None
+def is_unknown(sample: Any, ledger: str | os.PathLike[str] | Store | PerUser | None) -> bool:
+    """Whether no ledger can know these rows: the one that is named is not there, and the registry knows no other."""
+    from unworn.holdout.rows_ledger import known_ledger
+
+    if isinstance(ledger, Store) or (isinstance(ledger, str | os.PathLike) and ledger_exists(ledger_url(ledger))):
+        return False
+    return known_ledger(sample) is None
 
 
 def _domain(given: Any, sample: Any, train: Any) -> Domain:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from unworn.errors import Conflict, Failed, Mismatch, ReadOnly, Unavailable
 from unworn.holdout.opening import Wanted, knows, open_rows
+from unworn.holdout.rows_ledger import RowsLedger
 from unworn.ledger import Entry, Key, Store
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.uses import Uses
@@ -27,7 +28,7 @@ from unworn.sample.coding import Coded
 
 def sealed(
     sample: Sample,
-    store: Store,
+    place: RowsLedger,
     problem: Problem,
     method: Method,
     *,
@@ -38,6 +39,7 @@ def sealed(
     tables: Coded | None = None,
 ) -> Release:
     """Seal the rows on these terms (or find them sealed so) and make the release; ``tables`` are the rows, coded."""
+    store = place.store
     terms = Released(
         method.to_json(),
         problem.workload.to_json(),
@@ -48,7 +50,9 @@ def sealed(
     )
     if tables is None and not knows(sample, store):
         tables = Coded(sample, problem.domain)  # refuses rows that the domain has no place for, before they are sealed
-    opened = open_rows(sample, store, Wanted(name, terms, problem.confidence, None, uses))
+    wanted = Wanted(name, terms, problem.confidence, None, uses, beside=place.elsewhere is not None)
+    opened = open_rows(sample, store, wanted)
+    place.confirm(opened.transcript.first.holdout)
     key = opened.key
     if key is None:
         raise ReadOnly(

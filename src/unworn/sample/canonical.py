@@ -28,6 +28,8 @@ class Canonical:
     distinctive: bool
     sequence: bytes
     scattered: bool
+    regular: bool = False
+    """Whether the values are as evenly spaced as row numbers: different everywhere, and yet in unrelated rows too."""
 
 
 def canonical_column(column: Column) -> Canonical:
@@ -45,9 +47,9 @@ def canonical_column(column: Column) -> Canonical:
     else:
         repeats, regular = _sorted(column, digest)
     counts = repeats if absent == 0 else np.append(repeats, absent)
-    distinctive = bool(_log_chance(counts) < CHANCE) and not regular
+    distinctive = bool(log_chance(counts) < CHANCE) and not regular
     sequence, scattered = _sequence(column, counts)
-    return Canonical(column.kind, digest.digest(), distinctive, sequence, scattered and not regular)
+    return Canonical(column.kind, digest.digest(), distinctive, sequence, scattered and not regular, regular)
 
 
 def _words(column: Column, digest: Digest) -> Counts:
@@ -114,7 +116,7 @@ def _turns(part: Column) -> int:
     return int(np.count_nonzero(changes))
 
 
-def _log_chance(repeats: Counts) -> float:
+def log_chance(repeats: Counts) -> float:
     """About how likely, in logs, another sample of the same distribution has this histogram (Stirling)."""
     return float(0.5 * np.log(2 * np.pi * repeats.sum()) - 0.5 * np.log(2 * np.pi * repeats).sum())
 

@@ -23,7 +23,7 @@ from unworn.engines.mapped import check_values
 from unworn.sample import fingerprint
 from unworn.sample.canonical import Canonical, canonical_column
 from unworn.sample.fingerprint import SUMMED, Digests, keyed_columns, row_sums, rows_header, sorted_lanes, summed
-from unworn.sample.hashes import Fields, Words, hashes
+from unworn.sample.hashes import Fields, Words, hash_runs, hashes
 from unworn.sample.stored import Stored
 from unworn.sample.tall import SORTED, Sums
 
@@ -40,8 +40,7 @@ def digests(rows: Sample | Stored, secret: bytes) -> Digests:
     """The digests of these rows under a holdout's secret, wherever they lie."""
     if not isinstance(rows, Stored):
         with nullcontext() if secret in rows.digests else rows.reading():
-            if rows.watch is not None and not rows.digests:
-                check_values(rows.path, rows.columns)
+            check_mapped(rows)
             return fingerprint.digests(rows, secret)
     if secret not in rows.digests:
         if not rows.canonical:
@@ -52,6 +51,12 @@ def digests(rows: Sample | Stored, secret: bytes) -> Digests:
         rows.digests[secret] = Digests(told, told, order, columns, telling)
     found: Digests = rows.digests[secret]
     return found
+
+
+def check_mapped(rows: Sample) -> None:
+    """Once, before anything is made of rows in a mapped file: that its values are what its layout says."""
+    if rows.watch is not None and not rows.canonical:
+        check_values(rows.path, rows.columns)
 
 
 def known_as(rows: Sample | Stored, secret: bytes, names: Iterable[str], digest: str) -> bool:
@@ -114,6 +119,12 @@ def _kinds(rows: Stored, names: list[str]) -> list[Any]:
 
 def _hashed(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:
     return hashes(batch.size, secret, [batch.columns[name] for name in names])
+
+
+def hashed_lane(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:
+    """Half of the hashes of a batch's rows: enough to compare rows with others."""
+    lanes = hash_runs(batch.size, secret, [batch.columns[name] for name in names], (0,))
+    return np.concatenate([part[0] for _, part in lanes])
 
 
 def _row_sums(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:

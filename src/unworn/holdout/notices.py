@@ -1,0 +1,74 @@
+"""What whoever opens rows is told about them before anything is asked.
+
+These are facts about rows, told to whoever hands the rows in, and so holds them: see docs/decisions/0033.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from typing import TYPE_CHECKING
+
+from unworn.errors import RepeatedRows, SmallHoldout, Unaskable
+from unworn.holdout.meter import Meter
+from unworn.mechanisms.released import Released
+from unworn.mechanisms.transcript import Transcript
+from unworn.sample.repeated_rows import repeated_rows
+from unworn.sample.shared_rows import shared_rows
+
+if TYPE_CHECKING:
+    from unworn.sample import Sample
+
+_CHANCE = math.log(1e-6)
+"""How often independent samples may be refused, at most, whatever population they come from."""
+WIDE, GOOD = 0.2, 0.05
+"""The half-width past which a holdout is called small, and the one that a plan is quoted for."""
+
+
+def check_train(sample: Sample, train: Sample) -> None:
+    """Refuse training rows that are the holdout's own: guesses from them would be looks at the holdout, unpaid for."""
+    found = shared_rows(sample, train, os.urandom(32))
+    if found is None or found.log_chance >= _CHANCE:
+        return
+    about = "" if found.exact else "about "
+    raise Unaskable(
+        f"train shares rows with the holdout: {about}{found.rows:,} of {sample.rows:,} rows are in both, far more than "
+        "chance explains.\n  What train shows of them would be seen past the ledger, and no interval would hold. Split "
+        "the data again, or drop those rows from train.",
+        shared=found.rows,
+        rows=sample.rows,
+    )
+
+
+def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
+    """Say how many rows are copies of others, once: when the rows are sealed."""
+    repeats = repeated_rows(sample, os.urandom(32))
+    if repeats:
+        warnings.warn(
+            f"{repeats:,} of {sample.rows:,} rows repeat another row exactly, which chance does not explain: they are "
+            "not independent draws, and intervals are narrower than they should be.\n  Drop the copies, or name the "
+            "unit they belong to: groups=.",
+            RepeatedRows,
+            stacklevel=stacklevel,
+        )
+
+
+def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
+    """Say so where even a right guess, at the first ask, gets a wide interval: from public numbers alone."""
+    terms = transcript.terms
+    if transcript.records or isinstance(terms.mechanism, Released):
+        return
+    width = Meter.of(transcript).next_width
+    if width is None or width <= WIDE:
+        return
+    from unworn.plan import plan
+
+    needed = plan(asks=terms.asks or 1, width=GOOD, confidence=terms.confidence).rows
+    unit = "groups" if terms.schema.grouped else "rows"
+    warnings.warn(
+        f"{terms.size:,} {unit} are few: the first answer is ± {width:.2g}, even if the guess is right.\n"
+        f"  For ± {GOOD} it takes {needed:,} {unit} (`unworn plan` says more); fewer are for trying things out.",
+        SmallHoldout,
+        stacklevel=stacklevel,
+    )
