@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import unworn.mechanisms
+from tests.audit.sight import Sight
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.audit import Claim, Counted, audit, catalogue, find, mechanism_target, neighbours
 from unworn.audit.catalogue import COVERED, PLANS, Plan
 from unworn.audit.counted import Asked
@@ -47,27 +49,29 @@ def test_every_private_mechanism_is_audited() -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_none_is_refuted(name: str) -> None:
-    """Few trials, for a change that breaks one altogether; false alarm 1e-6 over all seeds."""
-    report = audit(find(name), trials=400, seed=11)
-    assert not report.refuted
-    assert not report.broken
+@in_two_sizes(short=1, full=50)
+def test_none_is_refuted(name: str, size: int) -> None:
+    """Few trials each, for a change that breaks one altogether.
 
-
-@pytest.mark.theory
-@pytest.mark.parametrize("name", NAMED)
-def test_none_is_refuted_in_fifty_audits(name: str) -> None:
-    """Each audit errs with probability 1e-6 at most: false alarm below 5e-5 over all seeds."""
+    Each of 50 audits is allowed an error of 2e-8: false alarm 1e-6 over all seeds.
+    """
     target = find(name)
-    assert not any(audit(target, trials=400, seed=seed).refuted for seed in range(50))
+    for seed in range(reseeded(11), reseeded(11) + size):
+        report = audit(target, trials=400, seed=seed, confidence=1 - 2e-8)
+        assert not report.refuted
+        assert not report.broken
 
 
-@pytest.mark.theory
 @pytest.mark.parametrize("name", NAMED)
-def test_audits_see_something(name: str) -> None:
-    """At full strength each finds an outcome that tells the inputs apart: it would notice if less was hidden."""
-    report = audit(find(name))
-    assert 0.1 * report.claimed.value < report.lower_bound <= report.claimed.value
+@in_two_sizes(short=Sight(1_000, 0.0, 0.9), full=Sight(None, 0.1, 1 - 1e-6))
+def test_audits_see_something(name: str, size: Sight) -> None:
+    """Each finds an outcome that tells the inputs apart: it would notice if less was hidden.
+
+    POWER
+    """
+    report = audit(find(name), size.trials, size.confidence, seed=reseeded(0))
+    assert report.lower_bound > size.share * report.claimed.value
+    assert report.lower_bound <= report.claimed.value or size.confidence < 1 - 1e-6
 
 
 # ---------------------------------------------------------------------------- mistakes, planted one at a time
@@ -156,37 +160,38 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("mistake", ["no noise", "one draw for all answers", "a count as it is"])
-def test_a_glaring_mistake_shows_in_few_trials(mistake: str) -> None:
-    """In as many as the right ones are tried with above."""
-    report = audit(PLANTED[mistake], trials=400)
-    assert report.refuted, report
+GLARING = ["no noise", "one draw for all answers", "a count as it is"]
 
 
-@pytest.mark.theory
 @pytest.mark.parametrize("mistake", PLANTED)
-def test_a_planted_mistake_is_refuted(mistake: str) -> None:
-    report = audit(PLANTED[mistake], trials=8_000)
+@in_two_sizes(short=3_000, full=8_000)
+def test_a_planted_mistake_is_refuted(mistake: str, size: int) -> None:
+    """Some in as few trials as the right ones are tried with above.
+
+    POWER
+    """
+    trials = 400 if mistake in GLARING and size < 8_000 else size
+    report = audit(PLANTED[mistake], trials, seed=reseeded(0))
     assert report.refuted, report
 
 
-@pytest.mark.theory
-def test_a_run_that_does_not_end_is_refuted() -> None:
-    """Its claim is that of one value above; it tells of many, behind one threshold."""
+@in_two_sizes(short=2_000, full=6_000)
+def test_a_run_that_does_not_end_is_refuted(size: int) -> None:
+    """Its claim is that of one value above; it tells of many, behind one threshold. POWER"""
     right = SparseVector(0.6, 2.0, refresh=False)
     changes = [((0,) * 12 + (1,) * 12, (1,) * 12 + (0,) * 12)]
     claim = claim_of(right, 20, 24)
     made = mechanism_target(Endless(**vars(right)), 20, 24, others=11, changes=changes, claimed=claim)
-    assert audit(made, trials=3_000).refuted
+    assert audit(made, size, seed=reseeded(0)).refuted
 
 
-@pytest.mark.theory
-def test_a_threshold_that_is_known_is_refuted() -> None:
-    """Every "below" tells a little, and none of them is paid for."""
+@in_two_sizes(short=8_000, full=40_000)
+def test_a_threshold_that_is_known_is_refuted(size: int) -> None:
+    """Every "below" tells a little, and none of them is paid for. POWER"""
     claim, changes = claim_of(SparseVector(0.6, 2.0), 20, 8), [((0,) * 8, (1,) * 8)]
     for kind, broken in ((SparseVector, False), (KnownThreshold, True)):
         made = mechanism_target(kind(0.6, 2.0), 20, 8, others=11, changes=changes, claimed=claim)
-        assert audit(made, trials=40_000).refuted is broken
+        assert audit(made, size, seed=reseeded(0)).refuted is broken
 
 
 # ---------------------------------------------------------------------------- how mechanisms are run

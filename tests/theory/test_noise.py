@@ -25,6 +25,8 @@ from typing import Any, ClassVar
 import pytest
 
 import unworn.mechanisms
+from tests.theory.test_validity import ALARM, MECHANISMS, PLAYERS, Plays, check
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.bounds.privacy import Profile
 from unworn.lab import FiniteWorld, Result, SignWorld, World, run
 from unworn.mechanisms import (
@@ -38,9 +40,6 @@ from unworn.mechanisms import (
     Subsampled,
 )
 from unworn.mechanisms.noisy import Noisy
-
-from tests.two_sizes import in_two_sizes, reseeded
-from tests.theory.test_validity import ALARM, MECHANISMS, PLAYERS, Plays, check
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,9 @@ ATTACKS = ("select_then_vote", "quadratic_adaptive", "boosting", "fingerprinting
 
 
 def test_every_mechanism_is_tried() -> None:
-    tried = {type(mechanism) for mechanism, _ in MECHANISMS.values()} | {type(plan.mechanism) for plan in PLANS.values()}
+    tried = {type(mechanism) for mechanism, _ in MECHANISMS.values()} | {
+        type(plan.mechanism) for plan in PLANS.values()
+    }
     # Naive promises nothing, and OneSample a coin: test_validity.py tries them. Those that answer only some questions
     # have analysts of their own in tests/mechanisms.
     apart = {"Ladder", "MedianOracle", "MultiplicativeWeights", "PairedLadder", "PrivateGuessAndCheck"}

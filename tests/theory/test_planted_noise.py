@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.bounds.privacy import GDP, discrete_gaussian, hockey_stick
 from unworn.events import Noised
 from unworn.lab import SignWorld, run
@@ -23,8 +24,6 @@ from unworn.mechanisms.priced import price
 from unworn.noise import Stream
 from unworn.noise.samplers import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
 from unworn.queries.query import Facts
-
-from tests.two_sizes import in_two_sizes, reseeded
 
 ALARM = 1e-7
 SHARE = Facts("binary", 0.0, 1.0, zero_one=True)

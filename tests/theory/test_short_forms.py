@@ -1,4 +1,4 @@
-"""Nothing runs only in ``make theory``: each of its tests has a short form, of the same code, that ``make test`` runs."""
+"""Nothing runs only in ``make theory``: each of its tests has a short form, of the same code, in ``make test``."""
 
 from __future__ import annotations
 

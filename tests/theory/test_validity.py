@@ -23,6 +23,7 @@ from operator import add
 import numpy as np
 import pytest
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Answer, Holdout
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Result, SignWorld, World, run
 from unworn.lab.analysts import Boosting, SelectThenVote
@@ -38,8 +39,6 @@ from unworn.mechanisms import (
 )
 from unworn.mechanisms.priced import Priced
 from unworn.sample import Sample
-
-from tests.two_sizes import in_two_sizes, reseeded
 
 ALARM = 1e-7
 
@@ -125,7 +124,9 @@ def test_the_unprotected_control_fails(player: str) -> None:
     analyst = PLAYERS[player]
     published = analyst.name in ("select_then_vote", "boosting")
     plays = 30 if published else 16
-    result = run(worlds(analyst, 400, Naive())[0], analyst, Naive(), rows=100, asks=61, repetitions=plays, seed=reseeded(3))
+    result = run(
+        worlds(analyst, 400, Naive())[0], analyst, Naive(), rows=100, asks=61, repetitions=plays, seed=reseeded(3)
+    )
     assert result.tail < ALARM, str(result)
     if published:
         assert result.limits(1e-7)[0] > 0.5, str(result)
@@ -133,7 +134,9 @@ def test_the_unprotected_control_fails(player: str) -> None:
 
 def test_answers_are_worth_having() -> None:
     """Intervals that cover everything would pass the tests above; these do not."""
-    honest = run(SignWorld(), PLAYERS["sharpener"], GuessAndCheck(), rows=2000, asks=30, repetitions=5, seed=reseeded(9))
+    honest = run(
+        SignWorld(), PLAYERS["sharpener"], GuessAndCheck(), rows=2000, asks=30, repetitions=5, seed=reseeded(9)
+    )
     assert honest.width < 0.12
     assert honest.misses == 0  # at most 5 % a play by the promise, in truth far below; seeded, so it repeats
 
@@ -144,7 +147,9 @@ def test_no_analyst_moves_the_coin_of_one_sample(player: str) -> None:
     rows, asks = 40_000, 60
     mechanism = OneSample.for_(rows=rows, asks=asks)
     scene = SignWorld().draw(rows, asks, np.random.default_rng(reseeded(4)))
-    holdout = Holdout(None, scene.labels, mechanism=mechanism, asks=asks, ledger=SeededStore(np.random.default_rng(reseeded(5))))
+    holdout = Holdout(
+        None, scene.labels, mechanism=mechanism, asks=asks, ledger=SeededStore(np.random.default_rng(reseeded(5)))
+    )
     rows_themselves = Sample.read(None, scene.labels)
     for answer, truth in PLAYERS[player].play(holdout, scene, asks, np.random.default_rng(reseeded(6))):
         offer, flip = answer.certificate.record.offer, mechanism.flip or 0.0

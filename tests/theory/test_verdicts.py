@@ -16,12 +16,11 @@ import pytest
 from scipy.stats import binom
 
 import unworn.mechanisms
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Holdout, accuracy, compare
 from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Offer, Rounding, SampleSplitting, State
 from unworn.queries.query import Facts
-
-from tests.two_sizes import in_two_sizes, reseeded
 
 ALARM = 1e-7
 ROWS = 400
