@@ -222,13 +222,13 @@ GLARING: dict[Mistake, int] = {
 """Seen with so many trials."""
 SUBTLE: dict[Mistake, tuple[int, float]] = {
     half_the_noise: (8_000, 0.3),
-    half_the_gaussian_noise: (8_000, 0.3),
-    unshared_rounds: (6_000, 0.3),
-    twice_the_rate: (4_000, 0.3),
-    as_if_added_gaussian: (4_000, 0.3),
-    as_if_added_laplace: (4_000, 0.3),
-    column_norm: (2_000, 0.3),
-    table_forgotten: (8_000, 0.3),
+    half_the_gaussian_noise: (8_000, 0.15),
+    unshared_rounds: (6_000, 0.15),
+    twice_the_rate: (4_000, 0.15),
+    as_if_added_gaussian: (4_000, 0.15),
+    as_if_added_laplace: (4_000, 0.15),
+    column_norm: (2_000, 0.15),
+    table_forgotten: (8_000, 0.15),
 }
 """Refuted with so many trials; with a tenth of them so much of the claim is found."""
 

@@ -14,7 +14,7 @@ SKEWED = FiniteWorld(20, weights=tuple(range(1, 21)))
 
 
 def sealed(scene: Scene) -> Holdout:
-    return Holdout(scene.data, scene.labels, mechanism=Naive())
+    return Holdout(scene.data, scene.labels, mechanism=Naive(), ledger=None)
 
 
 def value(scene: Scene, rule: Rule) -> float:

@@ -85,7 +85,7 @@ def test_every_mechanism_is_tried() -> None:
 def test_no_analyst_makes_noise_miss_too_often(name: str, confidence: float, size: Plays | None) -> None:
     """Eight plays of each attack: at 0.95 seven missed ones reject, at 0.5 only 36 of all 40.
 
-    The short form has five, of 40 asks: five missed of five do not reject, 9 of 25 do at 0.95, and all 25 at 0.5.
+    The short form has five, of 40 asks: five missed of five do not reject, 11 of all 25 do at 0.95, and all 25 at 0.5.
     """
     plan, repetitions = (PLANS[name], 8) if size is None else (short_plan(name, size), size.repetitions)
     results: dict[str, Result] = {}

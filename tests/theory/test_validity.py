@@ -10,7 +10,7 @@ Low confidence makes the tests sharper: intervals are made of unions of bounds, 
 shows at 0.5 long before it shows at 0.95. That the suite can fail at all is shown in ``test_planted.py``.
 
 Every day there are eight plays a world, at 0.95 and at 0.5: of a player's 16 (8 where there is one world) 9 (7) missed
-ones are enough to reject at 0.95, and of the 192 of all players together 31; at 0.5 only all together can be caught,
+ones are enough to reject at 0.95, and of the 192 of all players together 30; at 0.5 only all together can be caught,
 by 133. The full size has 25 plays a world on twice the rows. ``test_noise.py`` has the same for noise.
 """
 
@@ -105,13 +105,13 @@ def test_no_analyst_makes_a_mechanism_miss_too_often(name: str, confidence: floa
 def test_a_few_rows_and_many_plays(player: str, size: int) -> None:
     """The first ask alone may spend a quarter of the promise: misses do occur, and no more than they may.
 
-    The test can fail at all because of them: in 2,000 plays there are MISSED on average, so that none at all has a
-    probability below 1e-7. A tenth of the plays may have none.
+    The test can fail at all because of them: of 1,000 plays 91 missed, so that none of 200 does with a probability
+    of 5e-9. Of 200 plays 137 missed ones reject, of 2,000 plays 1,117.
     """
     mechanism = GuessAndCheck(z=0.1, cell=0.02)
     result = run(SignWorld(), PLAYERS[player], mechanism, 40, 8, size, reseeded(70 + len(player)), confidence=0.5)
     assert result.tail >= ALARM
-    assert result.misses > 0 or size < 2_000
+    assert result.misses > 0
 
 
 # The edge guesser is not here: it learns from agreement, and exact answers have none.
@@ -119,11 +119,12 @@ def test_a_few_rows_and_many_plays(player: str, size: int) -> None:
 def test_the_unprotected_control_fails(player: str) -> None:
     """The same test rejects Naive, whoever plays; against the two published attacks it misses most plays.
 
-    SEEDS
+    Power: 11 missed plays of 24 reject. Of 200 plays by the weakest, averaging, 181 missed: where nine in ten do, 10 or
+    fewer of 24 have a probability below 1e-8. Of the two attacks' at least 197 missed: 51 of 60 are asked for.
     """
     analyst = PLAYERS[player]
     published = analyst.name in ("select_then_vote", "boosting")
-    plays = 30 if published else 16
+    plays = 60 if published else 24
     result = run(
         worlds(analyst, 400, Naive())[0], analyst, Naive(), rows=100, asks=61, repetitions=plays, seed=reseeded(3)
     )

@@ -38,7 +38,7 @@ class Fingerprinting(Analyst):
     >>> from unworn.mechanisms import Naive
     >>> rng = np.random.default_rng(1)
     >>> scene = FiniteWorld(200).draw(rows=50, probes=500, rng=rng)
-    >>> holdout = Holdout(scene.data, scene.labels, mechanism=Naive())
+    >>> holdout = Holdout(scene.data, scene.labels, mechanism=Naive(), ledger=None)
     >>> *_, last = Fingerprinting().play(holdout, scene, 501, rng)
     >>> last.answer.value > 0.9, round(last.truth, 2)
     (True, 0.25)
