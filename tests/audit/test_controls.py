@@ -92,28 +92,30 @@ of e^((m + 1)/2) at most, m / 2 for what came before it and 1/2 for itself."""
 
 
 @pytest.mark.parametrize("name", CONTROLS)
-@in_two_sizes(short=200_000, full=None)
+@in_two_sizes(short=400_000, full=None)
 def test_the_verdict(name: str, size: int | None) -> None:
     """As each control has it; with the trials of an audit by name the bound comes near to the truth.
 
-    Of the private ones a false alarm has probability 1e-6 over all seeds.
-    POWER
+    Of the private ones a false alarm has probability 1e-6 over all seeds. Power: at full size the bounds are .90 (with
+    a standard deviation of .02 over seeds), .91 (.03), 2.2 (.09), 2.27 (.06), 7.1, 2.30 (.04) and 1.34 (.01), and seven
+    tenths of the truth are asked for.
     """
     control = CONTROLS[name]
-    trials = size if name != "no-threshold-noise" or size is None else 2 * size  # it tells little at a time
-    report = audit(control, trials, seed=reseeded(1))
+    report = audit(control, size, seed=reseeded(1))
     assert report.refuted is control.broken
     assert (report.lower_bound > 1) is control.broken
     assert report.confidence == 1 - 1e-6
     assert report.lower_bound <= CEILING.get(name, math.inf)
     if size is None:
-        assert report.lower_bound >= (0.8 * TRUTH[name] if name in TRUTH else 5)  # infinite: the trials are the limit
+        assert report.lower_bound >= (0.7 * TRUTH[name] if name in TRUTH else 5)  # infinite: the trials are the limit
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@in_two_sizes(short=300_000, full=1_000_000)
+@in_two_sizes(short=600_000, full=4_000_000)
 def test_broken_ones_are_found_without_hints(name: str, size: int) -> None:
-    """POWER"""
+    """Power: with 200,000 trials the bounds were 1.52 (with a standard deviation of .16 over seeds), 1.94 (.05), 7.1,
+    1.74 (.13) and 1.09 (.02) where 1 is claimed, and they rise with the trials.
+    """
     control = CONTROLS[name]
     blind = replace(control, pairs=[replace(pair, hints=()) for pair in control.pairs])
     assert audit(blind, size, seed=reseeded(3)).refuted

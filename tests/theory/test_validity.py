@@ -9,9 +9,10 @@ all). Rows, coins and keys come from seeds, so a run repeats itself.
 Low confidence makes the tests sharper: intervals are made of unions of bounds, and a mistake that eats the slack
 shows at 0.5 long before it shows at 0.95. That the suite can fail at all is shown in ``test_planted.py``.
 
-Every day there are eight plays a world, at 0.95 and at 0.5: of a player's 16 (8 where there is one world) 9 (7) missed
-ones are enough to reject at 0.95, and of the 192 of all players together 30; at 0.5 only all together can be caught,
-by 133. The full size has 25 plays a world on twice the rows. ``test_noise.py`` has the same for noise.
+Every day there are four plays a world, at 0.95 and at 0.5: of a player's eight, 7 missed ones are enough to reject at
+0.95, and of all 96 together 20; at 0.5 only all together can be caught, by 74. The full size has 25 plays a world on
+twice the rows: 15 of a player's 50 and 62 of all 600 reject at 0.95, 44 and 364 at 0.5. ``test_noise.py`` has the same
+for noise.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def check(results: dict[str, Result]) -> None:
 
 @pytest.mark.parametrize("confidence", [0.95, 0.5])
 @pytest.mark.parametrize("name", MECHANISMS)
-@in_two_sizes(short=Plays(100, 24, 8), full=Plays(200, 50, 25))
+@in_two_sizes(short=Plays(100, 24, 4), full=Plays(200, 50, 25))
 def test_no_analyst_makes_a_mechanism_miss_too_often(name: str, confidence: float, size: Plays) -> None:
     check(table(name, size, confidence, seed=5000))
 

@@ -75,7 +75,7 @@ def test_true_hypotheses_survive_a_search(mechanism: Mechanism, level: float, si
 
 
 def test_the_same_search_without_correction_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: 11 lost plays of 25 reject, and of 200 plays 199 are lost: fewer than 11 with a probability below 1e-30."""
+    """Power: 11 lost plays of 25 reject. Of 200 plays 199 are lost; of 25, ten or fewer: a probability below 1e-20."""
     monkeypatch.setitem(unworn.mechanisms._OTHERS, "Uncorrected", Uncorrected)
     talkative = Uncorrected(z=0.1, cell=0.01)
     with pytest.raises(AssertionError, match="plays lost"):
