@@ -63,11 +63,12 @@ def test_none_is_refuted(name: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-@in_two_sizes(short=Sight(1_000, 0.0, 0.9), full=Sight(None, 0.1, 1 - 1e-6))
+@in_two_sizes(short=Sight(2_000, 0.0, 0.9), full=Sight(None, 0.1, 1 - 1e-6))
 def test_audits_see_something(name: str, size: Sight) -> None:
     """Each finds an outcome that tells the inputs apart: it would notice if less was hidden.
 
-    POWER
+    Power of the short form: with half its trials the smallest bounds, of bounded noise and of subsampling, were .25 and
+    .56 of the claim, with standard deviations of .06 and .15 over seeds.
     """
     report = audit(find(name), size.trials, size.confidence, seed=reseeded(0))
     assert report.lower_bound > size.share * report.claimed.value

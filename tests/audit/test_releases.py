@@ -68,12 +68,9 @@ def test_none_is_refuted(name: str, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-@in_two_sizes(short=Sight(600, 0.0, 0.9), full=Sight(None, 0.1, 1 - 1e-6))
+@in_two_sizes(short=Sight(1_000, 0.0, 0.5), full=Sight(None, 0.1, 1 - 1e-6))
 def test_audits_see_something(name: str, size: Sight) -> None:
-    """Each finds an outcome that tells the inputs apart: it would notice if less was hidden.
-
-    POWER
-    """
+    """Each finds an outcome that tells the inputs apart: it would notice if less was hidden."""
     report = audit(find(name), size.trials, size.confidence, seed=reseeded(0))
     assert report.lower_bound > size.share * report.claimed.value
     assert report.lower_bound <= report.claimed.value or size.confidence < 1 - 1e-6
@@ -214,9 +211,9 @@ Mistake = Callable[[Patch], Any]
 
 GLARING: dict[Mistake, int] = {
     greedy: 400,
-    times_the_rows: 400,
-    size_forgotten: 1_000,
-    exact_errors: 1_000,
+    times_the_rows: 2_000,
+    size_forgotten: 4_000,
+    exact_errors: 3_000,
     talkative: 400,
 }
 """Seen with so many trials."""
@@ -235,7 +232,10 @@ SUBTLE: dict[Mistake, tuple[int, float]] = {
 
 @pytest.mark.parametrize("mistake", GLARING, ids=lambda mistake: mistake.__name__)
 def test_a_glaring_mistake_shows_in_few_trials(mistake: Mistake, monkeypatch: Patch) -> None:
-    """POWER"""
+    """Power: in 400 trials the limits of selection without chance and of a count that is told were .49 and .22 nats
+    beyond the claim, with standard deviations of .01 and less over seeds; the others have 3 to 5 times the trials in
+    which theirs were .04 (.09), .35 (.18) and .17 (.04).
+    """
     report = audit(mistake(monkeypatch), trials=GLARING[mistake], seed=reseeded(0))
     assert report.refuted, report
 
@@ -243,7 +243,12 @@ def test_a_glaring_mistake_shows_in_few_trials(mistake: Mistake, monkeypatch: Pa
 @pytest.mark.parametrize("mistake", SUBTLE, ids=lambda mistake: mistake.__name__)
 @in_two_sizes(short=10, full=1)
 def test_a_factor_of_two_shows_in_more(mistake: Mistake, size: int, monkeypatch: Patch) -> None:
-    """POWER"""
+    """In a tenth of the trials no mistake is refuted, but a part of the claim is found.
+
+    Power of that: half the noise showed .79 of the claim, with a standard deviation of .06 over seeds, and half the
+    Gaussian noise .51 with .05. Rounds that do not share their budget, at full size: the odds found are about .4 to
+    .01, so that of 3,000 trials 39 may have what 92 would be too many of.
+    """
     trials, share = SUBTLE[mistake]
     report = audit(mistake(monkeypatch), trials // size, seed=reseeded(0))
     if size == 1:
