@@ -4,6 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 SPARK := .venv/.spark
 PYTEST := $(BIN)/python -m pytest -q
+SEEDS ?= 0
 # Many tests start processes of their own: compiled files are kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -34,15 +35,15 @@ lint: $(READY)
 
 test: lint  ## Style, types, layers, unit tests and doctests (a few minutes)
 	$(PYTEST) -n auto -m 'not theory and not slow and not spark'
-	@echo "left out: tests marked 'slow' (make test-all: 1,000 kills, 2,000 damaged ledgers, the installed wheel, the demo), 'spark' (make test-all: a session," \
-	  "a Connect server, a cluster of three processes) and 'theory' (make theory: large simulations)"
+	@echo "left out: tests marked 'slow' (make test-all: 1,000 kills, 2,000 damaged ledgers, the installed wheel, the demo), 'spark' (make test-all:" \
+	  "a session, a Connect server, a cluster of three processes) and the full sizes of 'theory' (make theory)"
 
 test-all: $(READY) $(SPARK)  ## What 'make test' leaves out because it is slow or needs Java and Spark
 	$(PYTEST) -n auto -m 'slow and not spark'
 	$(PYTEST) -m spark
 
-theory: $(READY)  ## The large simulations: miss rates of every mechanism against every analyst
-	$(PYTEST) -n auto -m theory
+theory: $(READY)  ## The large simulations at full size (under an hour on two cores); SEEDS=3 for other random streams
+	UNWORN_TEST_SEEDS=$(SEEDS) $(PYTEST) -n auto --dist worksteal -p tests.theory.progress -m theory
 
 bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by side
 	$(BIN)/python benchmarks/widths.py

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.audit.conformance import PROBLEMS
 from unworn.bounds.privacy import Profile, Pure
 from unworn.errors import Unaskable
@@ -36,22 +37,21 @@ QUICK: dict[str, Method] = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_of_release_conforms(name: str) -> None:
-    """False alarm 2e-6 a problem over all seeds."""
-    told = check_release(QUICK[name], trials=100, worlds=10)
+@in_two_sizes(short=(100, 10), full=(400, 200))
+def test_every_method_of_release_conforms(name: str, size: tuple[int, int]) -> None:
+    """In many worlds with what a method leaves open chosen; false alarm 2e-6 a problem over all seeds.
+
+    That is the sum of what is allowed for an audit and for the errors' misses; true odds and misses stay well away
+    from what is allowed, so that false alarms are far rarer than that.
+    """
+    trials, worlds = size
+    method = QUICK[name] if worlds == 10 or name == "small-db" else METHODS[name]()
+    told = check_release(method, trials=trials, worlds=worlds, seed=reseeded(0))
     assert told.passed, told
     assert told.tried == 6
     assert told.name == name
     assert told.refused < 5
     assert len(told.audits) >= 1
-
-
-@pytest.mark.theory
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_of_release_conforms_in_many_worlds(name: str) -> None:
-    """With what it leaves open chosen; false alarm 2e-6 a problem over all seeds."""
-    told = check_release(QUICK[name] if name == "small-db" else METHODS[name]())
-    assert told.passed, told
 
 
 def test_what_was_refused_is_counted() -> None:

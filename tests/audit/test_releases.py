@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import unworn.noise.selection as selection
+from tests.audit.sight import Sight
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.audit import Claim, audit, catalogue, find
 from unworn.audit.cells import Cells, replaced, spread_evenly
 from unworn.audit.release import called, laid_out, release_target
-from unworn.audit.releases import RELEASES
+from unworn.audit.releases import RELEASES, ReleasePlan
 from unworn.bounds.privacy import Profile
 from unworn.errors import Unaskable
 from unworn.noise import Stream
@@ -34,6 +36,7 @@ from unworn.universe.workload import Marginals
 
 NAMED = {plan.called: plan for plan in RELEASES}
 BITS = Domain({"a": [0, 1], "b": [0, 1]})
+THREE_BITS = Domain({"a": [0, 1], "b": [0, 1], "c": [0, 1]})
 
 
 def test_every_method_of_release_is_audited() -> None:
@@ -51,27 +54,26 @@ def test_every_strategy_and_noise_is_audited() -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_none_is_refuted(name: str) -> None:
-    """Few trials, for a change that breaks one altogether; false alarm 1e-6 over all seeds."""
-    report = audit(find(name), trials=200, seed=11)
-    assert not report.refuted
-    assert not report.broken
+@in_two_sizes(short=(1, 200), full=(10, 400))
+def test_none_is_refuted(name: str, size: tuple[int, int]) -> None:
+    """Few trials each, for a change that breaks one altogether.
+
+    Each of 10 audits is allowed an error of 1e-7: false alarm 1e-6 over all seeds.
+    """
+    target, (audits, trials) = find(name), size
+    for seed in range(reseeded(11), reseeded(11) + audits):
+        report = audit(target, trials, seed=seed, confidence=1 - 1e-7)
+        assert not report.refuted
+        assert not report.broken
 
 
-@pytest.mark.theory
 @pytest.mark.parametrize("name", NAMED)
-def test_none_is_refuted_in_ten_audits(name: str) -> None:
-    """Each audit errs with probability 1e-6 at most: false alarm below 1e-5 over all seeds."""
-    target = find(name)
-    assert not any(audit(target, trials=400, seed=seed).refuted for seed in range(10))
-
-
-@pytest.mark.theory
-@pytest.mark.parametrize("name", NAMED)
-def test_audits_see_something(name: str) -> None:
-    """At full strength each finds an outcome that tells the inputs apart: it would notice if less was hidden."""
-    report = audit(find(name))
-    assert 0.1 * report.claimed.value < report.lower_bound <= report.claimed.value
+@in_two_sizes(short=Sight(1_000, 0.0, 0.5), full=Sight(None, 0.1, 1 - 1e-6))
+def test_audits_see_something(name: str, size: Sight) -> None:
+    """Each finds an outcome that tells the inputs apart: it would notice if less was hidden."""
+    report = audit(find(name), size.trials, size.confidence, seed=reseeded(0))
+    assert report.lower_bound > size.share * report.claimed.value
+    assert report.lower_bound <= report.claimed.value or size.confidence < 1 - 1e-6
 
 
 def test_the_tables_are_neighbours_and_the_budgets_are_kept() -> None:
@@ -102,15 +104,15 @@ def half_the_gaussian_noise(patch: Patch) -> Any:
 
 
 def unshared_rounds(patch: Patch) -> Any:
-    """Every one of two rounds spends the whole budget."""
+    """Every one of six rounds spends the whole budget, and what the row has moved is in each of their tables."""
     shared = Rounds.of
 
     def whole(problem: Problem, noise: Any, count: int) -> Rounds:
         return replace(shared(problem, noise, 1), count=count)
 
     patch.setattr(Rounds, "of", whole)
-    plan = NAMED["release-mwem"]
-    return replace(plan, method=MWEM(rounds=2), problem=replace(plan.problem, epsilon=3.0)).target()
+    problem = Problem(9, THREE_BITS, Marginals(1) + Marginals(2), 2.0, 0.0)
+    return ReleasePlan(MWEM(rounds=6), problem).target()
 
 
 def greedy(patch: Patch) -> Any:
@@ -209,41 +211,55 @@ Mistake = Callable[[Patch], Any]
 
 GLARING: dict[Mistake, int] = {
     greedy: 400,
-    times_the_rows: 400,
-    size_forgotten: 1_000,
-    exact_errors: 1_000,
+    times_the_rows: 2_000,
+    size_forgotten: 4_000,
+    exact_errors: 3_000,
     talkative: 400,
 }
 """Seen with so many trials."""
-SUBTLE: dict[Mistake, int] = {
-    half_the_noise: 8_000,
-    half_the_gaussian_noise: 8_000,
-    unshared_rounds: 8_000,
-    twice_the_rate: 4_000,
-    as_if_added_gaussian: 4_000,
-    as_if_added_laplace: 4_000,
-    column_norm: 2_000,
-    table_forgotten: 8_000,
+SUBTLE: dict[Mistake, tuple[int, float]] = {
+    half_the_noise: (8_000, 0.3),
+    half_the_gaussian_noise: (8_000, 0.15),
+    unshared_rounds: (6_000, 0.15),
+    twice_the_rate: (4_000, 0.15),
+    as_if_added_gaussian: (4_000, 0.15),
+    as_if_added_laplace: (4_000, 0.15),
+    column_norm: (2_000, 0.15),
+    table_forgotten: (8_000, 0.15),
 }
+"""Refuted with so many trials; with a tenth of them so much of the claim is found."""
 
 
 @pytest.mark.parametrize("mistake", GLARING, ids=lambda mistake: mistake.__name__)
 def test_a_glaring_mistake_shows_in_few_trials(mistake: Mistake, monkeypatch: Patch) -> None:
-    report = audit(mistake(monkeypatch), trials=GLARING[mistake])
+    """Power: in 400 trials the limits of selection without chance and of a count that is told were .49 and .22 nats
+    beyond the claim, with standard deviations of .01 and less over seeds; the others have 3 to 5 times the trials in
+    which theirs were .04 (.09), .35 (.18) and .17 (.04).
+    """
+    report = audit(mistake(monkeypatch), trials=GLARING[mistake], seed=reseeded(0))
     assert report.refuted, report
 
 
-@pytest.mark.theory
 @pytest.mark.parametrize("mistake", SUBTLE, ids=lambda mistake: mistake.__name__)
-def test_a_factor_of_two_shows_in_more(mistake: Mistake, monkeypatch: Patch) -> None:
-    report = audit(mistake(monkeypatch), trials=SUBTLE[mistake])
-    assert report.refuted, report
+@in_two_sizes(short=10, full=1)
+def test_a_factor_of_two_shows_in_more(mistake: Mistake, size: int, monkeypatch: Patch) -> None:
+    """In a tenth of the trials no mistake is refuted, but a part of the claim is found.
+
+    Power of that: half the noise showed .79 of the claim, with a standard deviation of .06 over seeds, and half the
+    Gaussian noise .51 with .05. Rounds that do not share their budget, at full size: the odds found are about .4 to
+    .01, so that of 3,000 trials 39 may have what 92 would be too many of.
+    """
+    trials, share = SUBTLE[mistake]
+    report = audit(mistake(monkeypatch), trials // size, seed=reseeded(0))
+    if size == 1:
+        assert report.refuted, report
+    assert report.lower_bound > share * report.claimed.value
 
 
-@pytest.mark.theory
-def test_what_only_looks_like_a_mistake_is_not_refuted(monkeypatch: Patch) -> None:
+@in_two_sizes(short=10, full=1)
+def test_what_only_looks_like_a_mistake_is_not_refuted(size: int, monkeypatch: Patch) -> None:
     """Most of the budget spent on selections, at the right rate; false alarm 1e-6 over all seeds."""
-    report = audit(selects_mostly(monkeypatch), trials=SUBTLE[twice_the_rate])
+    report = audit(selects_mostly(monkeypatch), SUBTLE[twice_the_rate][0] // size, seed=reseeded(0))
     assert not report.refuted, report
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.lab.papers.features import Features, vote
 from unworn.lab.papers.freedman import CHECKED, PLAIN, REUSABLE, Freedman, main, run
 from unworn.lab.papers.outcomes import Outcome
 
 SMALL = Freedman(1_000, 1_000, counts=(10, 50), tolerance=0.2)
 """A fifth of the paper's noise, which grows as 1/√n: 1,000 rows have little room for it."""
+REAL = Freedman(1_000, 300, signal=20, counts=(20,), tolerance=0.2)
 
 
 def last(outcome: Outcome) -> tuple[float, float]:
@@ -22,13 +24,12 @@ def last(outcome: Outcome) -> tuple[float, float]:
     return point.reported, point.truth
 
 
-def test_a_plain_holdout_wears_out_and_the_others_do_not() -> None:
+def check_tenth(plain: Outcome, reusable: Outcome, checked: Outcome) -> None:
     # Reported: 0.633 with standard error 0.016; two of three below 0.57 have probability 1e-8. Thresholdout tells the
     # training value, 0.69, unless it finds a distance of about 60 noise scales above a threshold of 20: it fails with
     # probability 2e-4, two times of three with 1e-7, and is within 0.1 else but for six standard errors. To miss takes
     # guess and check eight of those; Thresholdout's intervals are [0, 1]; and the plain one's, each of 95 % and chosen
     # for their errors, miss almost surely.
-    plain, reusable, checked = run(SMALL, repetitions=3, seed=1)
     told, truth = last(plain)
     assert told > 0.57
     assert truth == pytest.approx(0.5)
@@ -40,19 +41,11 @@ def test_a_plain_holdout_wears_out_and_the_others_do_not() -> None:
     assert SMALL.promised > 0.5  # all that Thresholdout's plan can promise, however well it does here
 
 
-def test_real_features_come_through_every_holdout() -> None:
-    # Twenty features of correlation 6/√n, all in, are right with 0.8; useless ones rarely come near them in training.
-    # More than ten of the twenty would have to stay behind for 0.7, each with a probability below 0.01.
-    setting = Freedman(1_000, 300, signal=20, counts=(20,), tolerance=0.2)
-    for outcome in run(setting, repetitions=2, seed=2):
-        assert outcome.medians()[0].truth > 0.7, outcome.holdout
-
-
 def test_signs_stand_for_normal_features() -> None:
     # The paper's own features and its exact holdout, beside signs asked through ours: both 0.633, and their means of
     # six differ by a standard error of 0.012; 0.07 is nearly six.
     n, votes, repetitions = 600, 30, 6
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(reseeded(3))
     told = []
     for _ in range(repetitions):
         labels = rng.choice([-1, 1], (2, n))
@@ -61,7 +54,7 @@ def test_signs_stand_for_normal_features() -> None:
         kept = np.flatnonzero((np.minimum(abs(ours), abs(theirs)) > n**-0.5) & (ours * theirs > 0))
         chosen = kept[np.argsort(-abs(ours[kept]))][:votes]
         told.append(np.mean(np.sign(sealed[:, chosen] @ np.sign(ours[chosen])) == labels[1]))
-    (plain,) = run(Freedman(n, n, counts=(votes,)), repetitions, seed=3, holdouts=[PLAIN])
+    (plain,) = run(Freedman(n, n, counts=(votes,)), repetitions, seed=reseeded(3), holdouts=[PLAIN])
     assert abs(np.mean(told) - np.mean([points[0].reported for points in plain.plays])) < 0.07
 
 
@@ -85,7 +78,7 @@ def test_without_features_a_vote_is_a_coin() -> None:
 def test_rows_are_drawn_as_they_are_described() -> None:
     # 2,001 rows do not fill whole bytes. 40 shares with standard error 0.011: 0.07 is six.
     world = Features(rows=2_001, features=40, signal=10, strength=9.0)
-    side = world.draw(np.random.default_rng(4))
+    side = world.draw(np.random.default_rng(reseeded(4)))
     assert side.features.shape == (40, 2_001)
     shares = np.array([side.right(feature) for feature in side.features])
     assert np.abs(shares - world.chances).max() < 0.07
@@ -138,9 +131,14 @@ def test_the_command_refuses_before_it_computes(wrong: list[str], capsys: pytest
     assert "error: " in capsys.readouterr().err
 
 
-@pytest.mark.theory
-def test_the_experiment_at_full_size() -> None:
-    plain, reusable, checked = run(Freedman(), repetitions=21)
+@in_two_sizes(short=(SMALL, 3), full=(Freedman(), 21))
+def test_a_plain_holdout_wears_out_and_the_others_do_not(size: tuple[Freedman, int]) -> None:
+    """At the paper's own size and, in short, at a tenth of it."""
+    setting, repetitions = size
+    (check_full_size if setting.rows == 10_000 else check_tenth)(*run(setting, repetitions, seed=reseeded(1)))
+
+
+def check_full_size(plain: Outcome, reusable: Outcome, checked: Outcome) -> None:
     told, truth = last(plain)
     assert abs(told - 0.63) < 0.02
     assert truth == pytest.approx(0.5)
@@ -154,11 +152,19 @@ def test_the_experiment_at_full_size() -> None:
     assert (plain.missed, reusable.missed, checked.missed) == (21, 0, 0)
 
 
-@pytest.mark.theory
-def test_the_experiment_with_real_features_at_full_size() -> None:
-    # Medians of five: each report is off by more than what is asserted with a probability below 0.003.
-    plain, reusable, checked = run(Freedman(signal=20, counts=(20, 500)), repetitions=5)
-    for outcome in (plain, reusable, checked):
+@in_two_sizes(short=(REAL, 2), full=(Freedman(signal=20, counts=(20, 500)), 5))
+def test_real_features_come_through_every_holdout(size: tuple[Freedman, int]) -> None:
+    setting, repetitions = size
+    outcomes = run(setting, repetitions, seed=reseeded(2))
+    if setting is REAL:
+        # Twenty features of correlation 6/√n, all in, are right with 0.8; useless ones rarely come near them in
+        # training. More than ten of the twenty would have to stay behind for 0.7, each with a probability below 0.01.
+        assert all(outcome.medians()[0].truth > 0.7 for outcome in outcomes)
+        return
+    # Medians of five: each report is off by more than what is asserted with a probability below 0.003, three of the
+    # five with 3e-7.
+    plain, reusable, checked = outcomes
+    for outcome in outcomes:
         twenty = outcome.medians()[0]
         assert twenty.truth > 0.59  # all of them real: 0.605
         assert abs(twenty.reported - twenty.truth) < 0.03

@@ -16,6 +16,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.errors import Conflict
 from unworn.ledger import GENESIS, Entry, Key, sqlitefile, verify
 from unworn.ledger.sqlite import SQLiteStore
@@ -98,13 +99,10 @@ def kill_often(path: Path, rounds: int, seed: int) -> None:
     assert check == "ok"
 
 
-def test_twenty_kills(tmp_path: Path) -> None:
-    kill_often(tmp_path / "x.db", rounds=20, seed=7)
-
-
-@pytest.mark.theory
-def test_two_hundred_kills(tmp_path: Path) -> None:
-    kill_often(tmp_path / "x.db", rounds=200, seed=11)
+@in_two_sizes(short=20, full=200)
+def test_kills_at_any_moment(size: int, tmp_path: Path) -> None:
+    """Nothing here is a matter of chance but the moments: what was acknowledged is there after each of them."""
+    kill_often(tmp_path / "x.db", rounds=size, seed=reseeded(7))
 
 
 def test_a_kill_between_key_and_terms_leaves_no_holdout(tmp_path: Path) -> None:

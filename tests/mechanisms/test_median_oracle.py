@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Holdout, col, mean, share
 from unworn.certificate import Certificate, replay
 from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
@@ -392,21 +393,16 @@ def hunting(holdout: Holdout, asks: int, rng: np.random.Generator) -> Iterator[t
 def coverage(plays: int, rows: int, asks: int, mechanism: MedianOracle) -> int:
     missed = 0
     for play in range(plays):
-        rng = np.random.default_rng([7, play])
-        holdout = sealed(mechanism, play, data=people(rows, play), asks=asks)
+        rng, seed = np.random.default_rng([7, reseeded(play)]), reseeded(play)
+        holdout = sealed(mechanism, seed, data=people(rows, seed), asks=asks)
         missed += any(not low <= truth <= high for low, truth, high in hunting(holdout, asks, rng))
         assert holdout._desk.transcript.state.surprises <= mechanism.limit
     return missed
 
 
-def test_intervals_hold_against_an_adaptive_analyst() -> None:
-    """Promised: 5 % of plays miss. If so, more than 8 of 12 do with probability below 1e-9."""
-    mechanism = MedianOracle(domain=DOMAIN, size=20).settled(20_000, 0.95, 40)
-    assert coverage(12, 20_000, 40, mechanism) <= 8
-
-
-@pytest.mark.theory
-def test_intervals_hold_against_an_adaptive_analyst_at_length() -> None:
-    """100 plays at 5 %: more than 20 misses have probability 3e-8."""
-    mechanism = MedianOracle(domain=DOMAIN, size=20).settled(20_000, 0.95, 200)
-    assert coverage(100, 20_000, 200, mechanism) <= 20
+@in_two_sizes(short=(12, 40, 8), full=(100, 200, 20))
+def test_intervals_hold_against_an_adaptive_analyst(size: tuple[int, int, int]) -> None:
+    """Promised: 5 % of plays miss. If so, more than 8 of 12 do with probability below 1e-9, 20 of 100 with 3e-8."""
+    plays, asks, most = size
+    mechanism = MedianOracle(domain=DOMAIN, size=20).settled(20_000, 0.95, asks)
+    assert coverage(plays, 20_000, asks, mechanism) <= most

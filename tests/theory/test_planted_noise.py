@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from tests.two_sizes import in_two_sizes, reseeded
 from unworn.bounds.privacy import GDP, discrete_gaussian, hockey_stick
 from unworn.events import Noised
 from unworn.lab import SignWorld, run
@@ -57,21 +59,26 @@ def test_a_width_from_the_running_budget_does_not_hold() -> None:
 
 
 def reused(self: BoundedNoise, rows: int, noise: Stream) -> int:
-    """The noise of the holdout's first draw, added to every answer."""
-    return DRAW(self, rows, Stream(bytes(32), "always the same"))
+    """One draw for all answers of all holdouts: three quarters of the way to the radius."""
+    return int(self.noised(rows).scale * 3 // 4)
 
 
-DRAW = BoundedNoise.draw
+@in_two_sizes(short=(2_000, 1), full=(4_000, 8))
+def test_a_reused_draw_is_found_out(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many asks as rows. Fresh noise keeps its promise; a reused draw is subtracted by who knows it.
 
-
-@pytest.mark.theory
-def test_a_reused_draw_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many asks as rows. Fresh noise keeps its promise of one half; a reused draw is subtracted by who knows it."""
-    plays = {"rows": 4_000, "asks": 4_000, "confidence": 0.5, "planned": True}
+    Power: the vote is then that of exact answers, Φ(1) = .84 right, and is told with the draw on top of it, .98 of
+    4,000 rows and 1.01 of 2,000. Its interval misses one half from .87 and .94 on: 17 and 8 standard errors of the
+    vote further down. False alarm of the fresh draws: 1e-7 over all seeds, with 7 of 8 plays missed.
+    """
+    rows, repetitions = size
+    plays: dict[str, Any] = {"rows": rows, "asks": rows, "repetitions": repetitions, "planned": True}
     analyst = Calibrating(every=500)
-    assert run(SignWorld(), analyst, BoundedNoise(), repetitions=8, seed=31, **plays).tail >= ALARM
+    assert run(SignWorld(), analyst, BoundedNoise(), seed=reseeded(31), **plays).tail >= ALARM
     monkeypatch.setattr(BoundedNoise, "draw", reused)
-    assert run(SignWorld(), analyst, BoundedNoise(), repetitions=26, seed=32, **plays).tail < ALARM
+    told = run(SignWorld(), analyst, BoundedNoise(), seed=reseeded(32), **plays)
+    assert told.misses == repetitions
+    assert repetitions == 1 or told.tail < ALARM
 
 
 def test_a_reused_draw_shows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

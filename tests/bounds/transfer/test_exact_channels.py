@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.bounds.transfer.channels import Floats, World, largest_gap, largest_miss
+from tests.two_sizes import in_two_sizes
 from unworn.bounds.privacy import GDP, Approximate, Profile
 from unworn.bounds.transfer.price import Price, stability
 from unworn.bounds.transfer.sharpened import d1, d1_gap, d1_plus, d1_plus_gap, d2, d2_gap
@@ -89,30 +90,26 @@ def in_odds(world: World, profile: Approximate, noise: float, beta: float) -> Fl
     return high + 1e-4  # at 0 the interval may have no margin, and the solver cannot see a miss by less
 
 
+NARROW = SMALL[:2] + SMALL[3:]
+"""Those on which a miss is found soon enough."""
+
+
 @pytest.mark.parametrize(("bound", "reached"), [(d1, 0.79), (d1_plus, 0.9), (odds, 0.999), (d2, 0.999)])
-def test_no_channel_has_a_larger_gap_and_one_comes_near(bound: Bound, reached: float) -> None:
-    assert reached <= worst_gap(SMALL, bound) <= 1 + 1e-4
+@in_two_sizes(short=SMALL, full=LARGE)
+def test_no_channel_has_a_larger_gap_and_one_comes_near(bound: Bound, reached: float, size: list[World]) -> None:
+    """Nothing here is random. How near one comes is asserted of the small worlds alone."""
+    assert (reached if size is SMALL else 0.0) <= worst_gap(size, bound) <= 1 + 1e-4
 
 
 @pytest.mark.parametrize(("bound", "reached"), [(d1, 0.8), (d1_plus, 0.9), (odds, 0.98), (d2, 0.98)])
-def test_no_channel_misses_more_often_and_one_comes_near(bound: Bound, reached: float) -> None:
-    assert reached <= worst_miss(SMALL[:2] + SMALL[3:], one_width(bound)) <= 1 + 1e-4
+@in_two_sizes(short=NARROW, full=LARGE)
+def test_no_channel_misses_more_often_and_one_comes_near(bound: Bound, reached: float, size: list[World]) -> None:
+    assert (reached if size is NARROW else 0.0) <= worst_miss(size, one_width(bound)) <= 1 + 1e-4
 
 
-def test_no_channel_misses_the_published_interval_more_often_and_one_comes_near() -> None:
-    assert 0.98 <= worst_miss(SMALL[:2] + SMALL[3:], in_odds) <= 1 + 1e-4
-
-
-@pytest.mark.theory
-def test_nor_on_larger_worlds() -> None:
-    assert worst_miss(LARGE, in_odds) <= 1 + 1e-4
-
-
-@pytest.mark.theory
-@pytest.mark.parametrize("bound", [d1, d1_plus, odds, d2])
-def test_no_channel_on_larger_worlds_does_either(bound: Bound) -> None:
-    assert worst_gap(LARGE, bound) <= 1 + 1e-4
-    assert worst_miss(LARGE, one_width(bound)) <= 1 + 1e-4
+@in_two_sizes(short=NARROW, full=LARGE)
+def test_no_channel_misses_the_published_interval_more_often_and_one_comes_near(size: list[World]) -> None:
+    assert (0.98 if size is NARROW else 0.0) <= worst_miss(size, in_odds) <= 1 + 1e-4
 
 
 @pytest.mark.parametrize(
