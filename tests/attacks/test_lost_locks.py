@@ -90,12 +90,11 @@ def test_a_ledger_that_is_read_as_a_file_while_it_is_asked(tmp_path: Path, reade
     path.parent.mkdir()
     store = sealed(path)
     told = append(store, 3)
-    for _ in range(3):
+    for _ in range(2):
         READERS[reader](path)
         assert set(told) <= set(run(other, path))
         told += append(store, 3)
     # Killed now: whoever comes next must find all of it.
-    assert set(told) <= set(run(READ, path))
     copy = tmp_path / "crashed"
     shutil.copytree(path.parent, copy)
     assert set(told) <= set(run(READ, copy / "x.db"))
