@@ -167,10 +167,14 @@ def test_code_that_fails_is_paid_for() -> None:
     broken = accuracy(Named(Model(lambda features: 1 / 0), "broken"))
     with pytest.raises(Failed):
         made.ask(compare(broken, models[1]))
-    assert made._desk.transcript.records[-1].event == Described(True, math.log(2))
+    event = made._desk.transcript.records[-1].event
+    assert isinstance(event, Described)
+    assert (event.surprise, event.nats) == (True, pytest.approx(math.log(2), abs=2e-9))
     better = made.ask(compare(*models))
     assert better.source == "better"
-    assert better.certificate.record.event == Climbed(1, math.log(2))
+    climbed = better.certificate.record.event
+    assert isinstance(climbed, Climbed)
+    assert (climbed.steps, climbed.nats) == (1, pytest.approx(math.log(2), abs=2e-9))
     made.verify()
 
 
