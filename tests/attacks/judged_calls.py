@@ -1,8 +1,8 @@
 """Whether a call went as it may: it succeeds, or fails with an error of ours, within a second.
 
 What counts as ours is narrow: an ``UnwornError``, or a ``ValueError`` or ``TypeError`` that a ``raise`` statement of
-this package made. Whatever Python, NumPy or a parser raised on the way is a hole, because nobody wrote its message for a
-reader, and nobody knows what it tells.
+this package made. Whatever Python, NumPy or a parser raised on the way is a hole, because nobody wrote its message for
+a reader, and nobody knows what it tells.
 """
 
 from __future__ import annotations
