@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 LARGEST = 2**63
 """What no whole number exceeds: numbers of rows, asks and entries are far below."""
@@ -32,7 +32,7 @@ def read_fields(kind: type[_T], told: Mapping[str, Any]) -> _T:
     Traceback (most recent call last):
     ValueError: low of Span is not of type float
     """
-    known = _checks(kind)
+    known = _checks(cast("Any", kind))
     given: dict[str, Any] = {}
     for name, value in told.items():
         if name not in known:
@@ -41,7 +41,7 @@ def read_fields(kind: type[_T], told: Mapping[str, Any]) -> _T:
         if not check(value):
             raise ValueError(f"{name} of {kind.__name__} is not of type {words}")
         given[name] = tuple(value) if of_list and isinstance(value, list) else value
-    for name in _required(kind):
+    for name in _required(cast("Any", kind)):
         if name not in given:
             raise ValueError(f"{kind.__name__} lacks the field {name}")
     return kind(**given)
@@ -83,13 +83,13 @@ _TUPLE = re.compile(r"tuple\[([a-z, ]+)\]")
 @cache
 def _checks(kind: type) -> dict[str, tuple[Check, bool, str]]:
     """Of each field: whether a value fits, whether a list stands for a tuple there, and the type in words."""
-    declared = {field.name: str(field.type) for field in fields(kind) if field.init}  # type: ignore[arg-type]
+    declared = {field.name: str(field.type) for field in fields(kind) if field.init}
     return {name: (_check(words), "tuple[" in words, words) for name, words in declared.items()}
 
 
 @cache
 def _required(kind: type) -> tuple[str, ...]:
-    declared = (field for field in fields(kind) if field.init)  # type: ignore[arg-type]
+    declared = (field for field in fields(kind) if field.init)
     return tuple(f.name for f in declared if f.default is MISSING and f.default_factory is MISSING)
 
 

@@ -23,7 +23,7 @@ def check_parameters(mechanism: Any) -> None:
             continue
         if words[0] == "bool" and not isinstance(value, bool):
             raise _wrong(mechanism, field.name, "True or False", value)
-        if words[0] == "int" and (isinstance(value, bool) or not isinstance(value, Integral) or abs(value) > MOST):
+        if words[0] == "int" and (isinstance(value, bool) or not isinstance(value, Integral) or abs(int(value)) > MOST):
             raise _wrong(mechanism, field.name, f"a whole number of at most {MOST:.0e}", value)
         if words[0] == "float" and not _is_finite(value):
             raise _wrong(mechanism, field.name, "a finite number", value)
@@ -41,7 +41,7 @@ def checked_goal(choose: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(choose)
     def choose_for(cls: Any, *, rows: Any, asks: Any, width: Any = None, confidence: Any = 0.95, **more: Any) -> Any:
         for name, value in (("rows", rows), ("asks", asks)):
-            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MOST:
+            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= MOST:
                 raise ValueError(f"{name} is a whole number from 1 to {MOST:.0e}, not {show_value(value)}")
         if width is not None and not (_is_finite(width) and width > 0):
             raise ValueError(f"width is a finite half-width above 0, not {show_value(width)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from unworn.display import show_value
 from unworn.errors import Unaskable
@@ -67,7 +67,7 @@ class Schema(Mapping[str, ColumnType]):
                 raise Unaskable(
                     f"column {name!r:.80} has kind {kind!r:.40}; kinds are {', '.join(get_args(ColumnKind))}"
                 )
-            columns[name] = ColumnType(kind, nullable)
+            columns[name] = ColumnType(cast("ColumnKind", kind), nullable)
         target, grouped = data.get("target"), data.get("grouped", False)
         if not (target is None or isinstance(target, str)) or not isinstance(grouped, bool):
             raise Unaskable("a schema's target is a column's name, and its rows are grouped or not")

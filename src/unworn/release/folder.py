@@ -125,7 +125,7 @@ def check_readme(folder: Folder, release: Release) -> list[str]:
 
     place = Path(folder)
     present = sorted(name for name in os.listdir(place) if name in OURS)
-    unchecked = [name for name in ("errors.svg", "rows.parquet") if name in present]
+    unchecked: list[str] = [name for name in ("errors.svg", "rows.parquet") if name in present]
     if "README.md" not in present:
         return unchecked
     rows = _told_rows(place)
