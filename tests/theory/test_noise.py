@@ -10,10 +10,10 @@ The same plans are played with mechanisms that have one mistake each. *Compositi
 those of a plan that reveals what one ask does (how far the largest of all the draws goes is right). *Never ends*: the
 sparse vector goes on after its last "above". In each of their plays the last interval, the vote's, misses.
 
-False alarm: ``tests.theory.test_validity.ALARM``, 1e-7 an assertion. Power: at 0.95 the lower end of the vote's interval
-lay .145, .124 and .096 above the truth (bounded noise, Gaussian, Laplace) in four plays of each control, with standard
-deviations of .013, .006 and .005; of the subsampled ones .086 and .068 with .007 and .011, in plans of 2,000 asks. A play
-that is no miss is that many deviations away, six at least. The full size asks for 7 misses of 8.
+False alarm: ``tests.theory.test_validity.ALARM``, 1e-7 an assertion. Power: at 0.95 the lower end of the vote's
+interval lay .145, .124 and .096 above the truth (bounded noise, Gaussian, Laplace) in four plays of each control, with
+standard deviations of .013, .006 and .005; of the subsampled ones .086 and .068 with .007 and .011, in plans of 2,000
+asks. A play that is no miss is that many deviations away, six at least. The full size asks for 7 misses of 8.
 """
 
 from __future__ import annotations
