@@ -42,7 +42,7 @@ test-all: $(READY) $(SPARK)  ## What 'make test' leaves out because it is slow o
 	$(PYTEST) -n auto -m 'slow and not spark'
 	$(PYTEST) -m spark
 
-theory: $(READY)  ## The large simulations at full size (under an hour on two cores); SEEDS=3 for other random streams
+theory: $(READY)  ## The large simulations at full size; SEEDS=3 for other random streams
 	UNWORN_TEST_SEEDS=$(SEEDS) $(PYTEST) -n auto --dist worksteal -p tests.theory.progress -m theory
 
 bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by side

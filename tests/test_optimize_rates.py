@@ -28,7 +28,8 @@ def test_certificates_fall_at_the_rate_of_their_theorem(loss, over, ridge, power
     """From 10^4 to 10^6 rows (in short, 10^5), within a factor of 2.
 
     What a certificate adds up are regrets and widths of the plan, weighted by where the noise led: chance moves it by
-    little, and a factor of 2 is left for that. With a penalty the error is that of the widths, squared: the root of the iterations over the rows.
+    little, and a factor of 2 is left for that. With a penalty the error is that of the widths, squared: the root of the
+    iterations over the rows.
     """
     rng = np.random.default_rng(reseeded(1))
     x = rng.uniform(-1, 1, (400, 2))

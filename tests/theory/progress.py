@@ -1,7 +1,8 @@
 """What ``make theory`` prints: each test as it ends, how many of how many, and what is running when nothing ends.
 
 A plugin (``-p tests.theory.progress``), because pytest's own dots say neither which test nor how long, and with
-workers only percentages. It prints in the process that collects the reports, so it works with and without ``-n``.
+workers only percentages. It prints in the process that collects the reports. Without ``-n`` that process runs the
+tests too, and pytest holds back what is printed meanwhile: then only the lines at the end of each test appear.
 """
 
 from __future__ import annotations
