@@ -53,6 +53,9 @@ def _clean(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+_GLOBALS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
+
+
 def _drawn(spec: str, target: Path) -> bytes:
     import vl_convert
 
@@ -62,7 +65,7 @@ def _drawn(spec: str, target: Path) -> bytes:
         case ".svg":
             text = vl_convert.vegalite_to_svg(spec)
         case ".html":
-            text = write_page(spec, vl_convert.javascript_bundle(None), target.stem)
+            text = write_page(spec, vl_convert.javascript_bundle(_GLOBALS), target.stem)
         case _:
             text = spec
     return str(text).encode()

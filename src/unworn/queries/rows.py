@@ -174,10 +174,10 @@ def guarded(run: Callable[[], T | None]) -> T:
     return result
 
 
-def run_code(run: Callable[[], T]) -> T:
+def run_code(run: Callable[[], T | None]) -> T:
     """The user's own call, inside :func:`guarded`: what *it* asks other holdouts is not shown, wherever it runs."""
 
-    def call() -> T:
+    def call() -> T | None:
         errors = _shown.get()
         before = _shown.set(None)
         try:
