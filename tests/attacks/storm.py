@@ -13,6 +13,8 @@ import random
 import signal
 import sys
 import threading
+import traceback
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -24,13 +26,16 @@ _SHORTEST, _LONGEST = 2e-6, 6e-4
 
 
 class Storm:
-    """Counts the interrupts that came while ``armed``."""
+    """Interrupts whoever is inside of ``asking``, and nobody else: this script must not be hit while it cleans up."""
 
     def __init__(self) -> None:
-        self.armed, self.count = False, 0
+        self.asking: CodeType | None = None
+        self.count = 0
 
-    def strike(self, *_: Any) -> None:
-        if self.armed:
+    def strike(self, _: int, frame: FrameType | None) -> None:
+        while frame is not None and frame.f_code is not self.asking:
+            frame = frame.f_back
+        if frame is not None:
             self.count += 1
             raise KeyboardInterrupt
 
@@ -61,6 +66,7 @@ def run(ledger: str | None, interrupts: int, threads: int) -> dict[str, Any]:
     company = [threading.Thread(target=others, args=(10 + place,), daemon=True) for place in range(threads)]
     for thread in company:
         thread.start()
+    storm.asking = ask.__code__
     signal.signal(signal.SIGALRM, storm.strike)
     calls = 0
     while storm.count < interrupts:
@@ -68,18 +74,11 @@ def run(ledger: str | None, interrupts: int, threads: int) -> dict[str, Any]:
         gap = dice.choice((1e-5, 3e-5, 1e-4, 2e-4))
         signal.setitimer(signal.ITIMER_REAL, dice.uniform(_SHORTEST, _LONGEST), gap)
         try:
-            try:
-                storm.armed = True
-                ask(dice.randrange(40 + calls // 50) / 100 if calls % 3 else -1.0)
-                storm.armed = False
-            finally:
-                storm.armed = False
-                signal.setitimer(signal.ITIMER_REAL, 0)
+            ask(dice.randrange(40 + calls // 50) / 100 if calls % 3 else -1.0)
         except KeyboardInterrupt:
             pass
         except UnwornError as error:
             errors.append(f"{type(error).__name__}: {error}")
-        storm.armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
     over.set()
     for thread in company:
@@ -100,5 +99,9 @@ def run(ledger: str | None, interrupts: int, threads: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     where, count, company = sys.argv[1:4]
-    sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    print(json.dumps(run(None if where == "memory" else where, int(count), int(company))))
+    said, sys.stderr = sys.stderr, open(os.devnull, "w")  # noqa: SIM115
+    try:
+        print(json.dumps(run(None if where == "memory" else where, int(count), int(company))))
+    except BaseException:
+        traceback.print_exc(file=said)
+        raise SystemExit(1) from None
