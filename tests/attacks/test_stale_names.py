@@ -354,3 +354,14 @@ def test_a_function_whose_globals_changed_is_another(make: Any, name: str | None
     assert holdout.meter.asked == 1
     if name is None:
         assert holdout.ask(make(rule, **options)).index == 2
+
+
+def test_a_large_model_has_a_name_too() -> None:
+    """Its arrays reach the digest as buffers."""
+    model = run_cell(
+        "import numpy as np\nclass M:\n    def __init__(self): self.weights = np.zeros((3, 100_000), order='F')\n"
+        "    def predict(self, X): return X[:, 0] > 0\nmodel = M()"
+    )
+    before = digest_code(model)
+    model.weights[1, 1] += 1
+    assert digest_code(model) != before

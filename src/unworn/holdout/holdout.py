@@ -61,8 +61,8 @@ class Holdout(Looking):
         What the holdout is called; and the half-width past which a question is refused instead of answered.
     train
         Rows the asker may see (a frame like ``data``, or ``(X, y)``), disjoint from ``data`` and not the rows a scored
-        model was fitted on: they provide guesses and the schema. Rows shared with ``data``, if more than chance
-        explains, are refused.
+        model was fitted on: they provide guesses and the schema, and models and functions are tried on them first.
+        Rows shared with ``data``, if more than chance explains, are refused.
     schema
         ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing.
     uses, use
@@ -192,7 +192,7 @@ class Holdout(Looking):
         of on the holdout's rows is not.
         """
         query = self._metric(metric, predictions, name, options)
-        made_here = not isinstance(predictions, FromModel)
+        made_here = not _is_source(predictions)
         return self._one(self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here))
 
     def compare(
@@ -216,7 +216,7 @@ class Holdout(Looking):
         query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
         if discordance is not None and guess is None:
             guess = 0.0
-        made_here = not isinstance(first, FromModel) and not isinstance(second, FromModel)
+        made_here = not _is_source(first) and not _is_source(second)
         ask = self._prepare(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
         return self._one(ask)
 
@@ -417,6 +417,11 @@ class Holdout(Looking):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
             raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
+
+
+def _is_source(predictions: Any) -> bool:
+    """Whether these are no model but a source made of one, at some time before."""
+    return isinstance(predictions.predictions if isinstance(predictions, Named) else predictions, FromModel)
 
 
 def _read_sql(text: str) -> Query:

@@ -64,7 +64,7 @@ class _Hashing:
 
     def write(self, data: Any) -> int:
         self.sha256.update(data)
-        return len(data)
+        return memoryview(data).nbytes  # large arrays come as buffers, which have no length
 
 
 def _walked(*parts: Any) -> None:
@@ -125,6 +125,7 @@ class _CodePickler(pickle.Pickler):
         self._types: dict[type, None] = {}
         self._ordinary: set[type] = set()  # classes whose instances are pickled as always
         self._versions: set[str] = set()
+        self._homes: dict[Any, bool] = {}
         self._sets: dict[int, Any] = {}
 
     def dump_rest(self) -> None:
@@ -182,7 +183,7 @@ class _CodePickler(pickle.Pickler):
     def _class(self, cls: type) -> Any:
         if is_installed(cls.__module__) and _is_importable(cls):
             self._versions.add(version_of(cls.__module__))
-            patches = _local_attributes(cls)
+            patches = self._local_attributes(cls)
             return _parts("patched", cls.__module__, cls.__qualname__, patches) if patches else NotImplemented
         self.place = f"what {cls.__qualname__} refers to "
         attributes = sorted((name, value) for name, value in vars(cls).items() if name not in _UNREAD)
@@ -221,6 +222,25 @@ class _CodePickler(pickle.Pickler):
             return _parts("extension", path)
         self.place = f"what the module {name} refers to "
         return _parts("module", name, *sorted(item for item in vars(module).items() if not item[0].startswith("__")))
+
+    def _local_attributes(self, cls: type) -> list[tuple[str, str, Any]]:
+        """Functions of the asker's that were put into an installed class, or one it derives from."""
+        found = []
+        for base in cls.__mro__:
+            for name, value in vars(base).items():
+                kind, inner = type(value), value
+                if kind is property:
+                    inner = value.fget
+                elif kind is staticmethod or kind is classmethod:
+                    inner = value.__func__
+                if type(inner) is not types.FunctionType:
+                    continue
+                home = inner.__globals__.get("__name__")
+                if home not in self._homes:
+                    self._homes[home] = is_installed(home)
+                if not self._homes[home]:
+                    found.append((base.__qualname__, name, value))
+        return found
 
     def _builtin(self, function: Any) -> Any:
         home = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -278,21 +298,6 @@ def _is_importable(thing: Any) -> bool:
     for name in thing.__qualname__.split("."):
         found = getattr(found, name, None)
     return found is thing
-
-
-def _local_attributes(cls: type) -> list[tuple[str, str, Any]]:
-    """Functions of the asker's that were put into an installed class, or one it derives from."""
-    found = []
-    for base in cls.__mro__:
-        for name, value in vars(base).items():
-            inner = value
-            if type(value) is property:
-                inner = value.fget
-            elif type(value) in (staticmethod, classmethod):
-                inner = value.__func__
-            if type(inner) is types.FunctionType and not is_installed(inner.__globals__.get("__name__")):
-                found.append((base.__qualname__, name, value))
-    return found
 
 
 def _globals_of(function: types.FunctionType, chains: tuple[tuple[str, ...], ...]) -> list[Any]:

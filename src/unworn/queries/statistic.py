@@ -74,10 +74,10 @@ class Statistic(Query):
         code that raises one for certain rows would tell of them for nothing.
         """
 
-        def run() -> float | None:
+        def run() -> float:
             result = np.asarray(self.fn(columns))
             number = float(result) if result.shape == () and result.dtype.kind in "biuf" else math.nan
-            return None if math.isnan(number) else min(max(number, self.low), self.high)
+            return self.low if math.isnan(number) else min(max(number, self.low), self.high)
 
         try:
             return run_code(run)
