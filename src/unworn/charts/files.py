@@ -62,7 +62,7 @@ def _drawn(spec: str, target: Path) -> bytes:
         case ".svg":
             text = vl_convert.vegalite_to_svg(spec)
         case ".html":
-            text = write_page(spec, vl_convert.javascript_bundle(None), target.stem)
+            text = write_page(spec, vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), target.stem)
         case _:
             text = spec
     return str(text).encode()
