@@ -53,9 +53,6 @@ def _clean(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-_GLOBALS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
-
-
 def _drawn(spec: str, target: Path) -> bytes:
     import vl_convert
 
@@ -65,7 +62,7 @@ def _drawn(spec: str, target: Path) -> bytes:
         case ".svg":
             text = vl_convert.vegalite_to_svg(spec)
         case ".html":
-            text = write_page(spec, vl_convert.javascript_bundle(_GLOBALS), target.stem)
+            text = write_page(spec, vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), target.stem)
         case _:
             text = spec
     return str(text).encode()

@@ -25,14 +25,31 @@ def check_parameters(mechanism: Any) -> None:
             raise _wrong(mechanism, field.name, "True or False", value)
         if words[0] == "int" and (isinstance(value, bool) or not isinstance(value, Integral) or abs(int(value)) > MOST):
             raise _wrong(mechanism, field.name, f"a whole number of at most {MOST:.0e}", value)
-        if words[0] == "float" and not _is_finite(value):
-            raise _wrong(mechanism, field.name, "a finite number", value)
-        if words[0] in ("str", "Literal") and not isinstance(value, str):
+        if words[0] == "float" and not _is_usable(value):
+            raise _wrong(mechanism, field.name, _USABLE, value)
+        if words[0].startswith(("str", "Literal")) and not isinstance(value, str):
             raise _wrong(mechanism, field.name, "a word", value)
         if words[0].startswith("tuple[float"):
             count = words[0].count("float")
-            if not isinstance(value, tuple | list) or len(value) != count or not all(map(_is_finite, value)):
-                raise _wrong(mechanism, field.name, f"{count} finite numbers", value)
+            if not isinstance(value, tuple | list) or len(value) != count or not all(map(_is_usable, value)):
+                raise _wrong(mechanism, field.name, f"{count} times {_USABLE}", value)
+
+
+def checked_parameters(own: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A mechanism's own check, which says best what is wrong; what it does not expect is found by the types."""
+
+    def check(mechanism: Any) -> None:
+        if any(getattr(getattr(mechanism, field.name), "ndim", 0) for field in fields(mechanism)):
+            check_parameters(mechanism)  # an array is neither true nor false
+        try:
+            own(mechanism)
+        except (TypeError, ArithmeticError, AttributeError, LookupError) as why:
+            check_parameters(mechanism)
+            name = type(mechanism).__name__
+            raise ValueError(f"{name} cannot be made of these parameters ({type(why).__name__})") from None
+        check_parameters(mechanism)
+
+    return check
 
 
 def checked_goal(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,6 +75,15 @@ def _is_finite(value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # a whole number that no float holds
         return False
+
+
+def _is_usable(value: Any) -> bool:
+    """Whether a parameter can be calculated with: squares and quotients of smaller ones are 0 or no numbers."""
+    return _is_finite(value) and (value == 0 or _LEAST <= abs(value) <= 1 / _LEAST)
+
+
+_LEAST = 1e-100
+_USABLE = f"a finite number (0, or between {_LEAST:g} and {1 / _LEAST:g} in size)"
 
 
 def _wrong(mechanism: Any, name: str, wanted: str, value: Any) -> ValueError:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Ended, Event, Stopped
-from unworn.mechanisms.arguments import MOST, check_parameters, checked_goal
+from unworn.mechanisms.arguments import MOST, checked_goal, checked_parameters
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
@@ -200,12 +200,7 @@ class Mechanism(ABC):
         super().__init_subclass__(**options)
         own, goal = cls.__dict__.get("__post_init__"), cls.__dict__.get("for_")
         if own is not None:
-
-            def check(self: Mechanism) -> None:
-                check_parameters(self)
-                own(self)
-
-            cls.__post_init__ = check  # type: ignore[attr-defined]
+            cls.__post_init__ = checked_parameters(own)  # type: ignore[attr-defined]
         if isinstance(goal, classmethod):
             cls.for_ = classmethod(checked_goal(goal.__func__))  # type: ignore[method-assign,assignment]
 
