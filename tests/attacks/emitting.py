@@ -200,8 +200,8 @@ def ask_everything(with_row: bool) -> None:
     from unworn.queries import FromModel, accuracy
 
     X, Y = rows(with_row)
-    holdout = Holdout(X, Y)
-    noisy = Holdout(X, Y, asks=200, mechanism=Gaussian.for_(rows=ROWS, asks=200))
+    holdout = Holdout(X, Y, ledger=None)
+    noisy = Holdout(X, Y, asks=200, mechanism=Gaussian.for_(rows=ROWS, asks=200), ledger=None)
 
     def model(way: str, name: str) -> FromModel:
         return FromModel(Model(way), name=name)
@@ -254,7 +254,7 @@ def search_in_workers(kind: str) -> None:
 
     X, Y = rows(True)
     if kind == "memory":
-        holdout = Holdout(X, Y)
+        holdout = Holdout(X, Y, ledger=None)
     else:
         import polars as pl
 

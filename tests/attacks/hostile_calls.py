@@ -46,11 +46,13 @@ class Calls(Documents):
         self.data = {"a": rng.normal(size=rows), "b": rng.integers(0, 2, rows).astype(bool), "t": ["u", "v"] * 30}
         self.labels = rng.integers(0, 2, rows)
         train = ({"a": rng.normal(size=40), "b": np.arange(40) % 2 == 0, "t": ["u", "v"] * 20}, np.arange(40) % 2)
-        self.holdout = Holdout(self.data, self.labels, train=train)
-        self.plain = Holdout({"a": rng.normal(size=rows), "b": self.data["b"], "t": self.data["t"]}, self.labels)
+        self.holdout = Holdout(self.data, self.labels, train=train, ledger=None)
+        self.plain = Holdout(
+            {"a": rng.normal(size=rows), "b": self.data["b"], "t": self.data["t"]}, self.labels, ledger=None
+        )
         noisy = {"a": rng.normal(size=400)}
-        self.noisy = Holdout(noisy, rng.integers(0, 2, 400), asks=50, mechanism=kinds.BoundedNoise())
-        self.drawing = Holdout({"a": rng.normal(size=400)}, asks=5, mechanism=kinds.OneSample(0.3))
+        self.noisy = Holdout(noisy, rng.integers(0, 2, 400), asks=50, mechanism=kinds.BoundedNoise(), ledger=None)
+        self.drawing = Holdout({"a": rng.normal(size=400)}, asks=5, mechanism=kinds.OneSample(0.3), ledger=None)
         self.answer = self.holdout.ask(share(col("a") > 0), 0.5)
         self.card = json.loads(json.dumps(self.answer.certificate.to_json()))
         self.cards = [self.card, *(card_of(kind) for kind in MECHANISMS)]

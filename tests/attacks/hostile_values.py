@@ -94,7 +94,7 @@ def card_of(kind: str) -> Any:
     }
     made = kinds.kinds()[kind]
     mechanism = made(**chosen[kind]) if kind in chosen else made.for_(rows=rows, asks=asks)
-    holdout = Holdout({"a": np.random.default_rng(1).normal(size=rows)}, asks=asks, mechanism=mechanism)
+    holdout = Holdout({"a": np.random.default_rng(1).normal(size=rows)}, asks=asks, mechanism=mechanism, ledger=None)
     return json.loads(json.dumps(holdout.ask(share(col("a") > 0), 0.5).certificate.to_json()))
 
 

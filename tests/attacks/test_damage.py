@@ -264,10 +264,12 @@ def test_a_renamed_ledger_says_where_its_keys_are(asked: Path) -> None:
     assert reopen(renamed) == ASKS
 
 
-def test_another_ledger_under_the_same_name(asked: Path, tmp_path: Path) -> None:
+def test_another_ledger_under_the_same_name(asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other" / "x.db"
     other.parent.mkdir()
-    Holdout(DATA, ledger=other).close()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("UNWORN_HOME", str(other.parent))  # another user's, who knows nothing of this ledger
+        Holdout(DATA, ledger=other).close()
     shutil.copy(other, asked)
     with pytest.raises(Tampered, match="is not in it at all"):
         Holdout(DATA, ledger=asked)

@@ -54,7 +54,7 @@ def test_an_interrupt_of_the_askers_code_has_a_word_of_its_own() -> None:
     """Code that raises one error for some rows and an interrupt for others would else tell two things for one price."""
     nats = []
     for error in (KeyboardInterrupt, ValueError):
-        holdout = Holdout(ROWS)
+        holdout = Holdout(ROWS, ledger=None)
 
         def code(columns: Any, error: type[BaseException] = error) -> Any:
             raise error

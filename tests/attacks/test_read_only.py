@@ -78,6 +78,7 @@ def test_a_ledger_on_media_that_cannot_be_written(media: Path) -> None:
     assert os.listdir(media) == ["x.db"]
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be written:UserWarning")  # nor can this user write its home
 def test_it_cannot_be_asked_there(media: Path) -> None:
     with pytest.raises(LedgerError, match="cannot be written"):
         Holdout(DATA, ledger=media / "x.db")

@@ -48,7 +48,7 @@ class Says:
 
 
 def test_models_that_were_never_fitted_leave_everything_as_it_was() -> None:
-    tried, fresh = (Holdout(*HOLD, train=TRAIN) for _ in range(2))
+    tried, fresh = (Holdout(*HOLD, train=TRAIN, ledger=None) for _ in range(2))
     for strength in range(1, 11):
         with pytest.raises(Unaskable, match="NotFittedError") as caught:
             tried.score(LogisticRegression(C=strength), guess=0.7)
@@ -150,13 +150,13 @@ def test_a_holdout_that_code_asks_on_train_is_as_silent_as_ever(capsys: pytest.C
 
 
 def test_functions_and_statistics_are_tried_too() -> None:
-    holdout = Holdout(*HOLD, train=TRAIN)
+    holdout = Holdout(*HOLD, train=TRAIN, ledger=None)
     with pytest.raises(Unaskable, match="KeyError: 'x7'"):
         holdout.ask(function(lambda columns: columns["x7"], range=(0, 1)))
     with pytest.raises(Unaskable, match=r"shape \(4,\) for 5 rows"):
         holdout.ask(function(lambda columns: columns["x0"][1:], range=(0, 1)))
     assert holdout.meter.asked == 0
-    noisy = Holdout(*HOLD, train=TRAIN, asks=5, mechanism=Gaussian.for_(rows=2_000, asks=5))
+    noisy = Holdout(*HOLD, train=TRAIN, asks=5, mechanism=Gaussian.for_(rows=2_000, asks=5), ledger=None)
     with pytest.raises(Unaskable, match="KeyError: 'x7'"):
         noisy.ask(statistic(lambda columns: columns["x7"].mean(), sensitivity=0.1, range=(0, 1)))
     seen: list[int] = []

@@ -26,7 +26,7 @@ def identity(path: str | os.PathLike[str]) -> Identity:
     """Which file stands at this path just now: its device and number; zeros if there is none."""
     try:
         status = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # a ValueError where no file can have such a name
         return (0, 0)
     return (status.st_dev, status.st_ino)
 

@@ -7,6 +7,7 @@ the offer; a value and the cell published for it therefore agree to the last bit
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 from unworn.mechanisms.base import Offer
 
@@ -28,7 +29,7 @@ def check_step(name: str, share: float) -> None:
 
 def check_cells(name: str, count: int) -> None:
     """The same for a number of equal cells."""
-    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 1 / FINEST:
+    if isinstance(count, bool) or not isinstance(count, Integral) or not 2 <= count <= 1 / FINEST:
         raise ValueError(f"{name} must be a whole number from 2 to {round(1 / FINEST):,}, not {count!r:.40}")
 
 
