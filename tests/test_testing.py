@@ -244,7 +244,7 @@ def test_models_are_run_and_failures_are_charged() -> None:
         holdout.test(fails, above=0.5)
     assert (holdout.meter.asked, holdout.meter.surprises) == (2, 2)
     events = [card.record.event for card in cards(holdout)]
-    assert [event.nats for event in events] == [math.log(2)] * 2  # type: ignore[union-attr]
+    assert [event.nats for event in events] == pytest.approx([math.log(2)] * 2, abs=1e-8)  # type: ignore[union-attr]
     with pytest.raises(ValueError, match="not the outcome"):
         Verdict.of(cards(holdout)[1])
     holdout.verify()

@@ -43,6 +43,7 @@ def lone_failed(offer: Offer, symbol: Symbol) -> Described:
 def lone_nats(offer: Offer) -> float:
     """The length of that one surprise.
 
+    >>> from unworn.mechanisms.base import STOPPED
     >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, True, -3.0)
     >>> words = lone_nats(offer), lone_failed(offer, RAISED).nats, lone_failed(offer, STOPPED).nats
     >>> 1 - 1e-9 < sum(math.exp(-nats) for nats in words) <= 1
