@@ -67,9 +67,10 @@ def _digests(sample: Sample, secret: bytes) -> Digests:
             sample.canonical[name] = canonical_column(column)
     columns, telling = keyed_columns({name: sample.canonical[name] for name in sample.columns}, secret)
     names = sorted(sample.columns)
-    rows = _rows(sample, secret, names, grouped=False)
+    kept = None if sample.rows > SORTED else hashes(sample.rows, secret, map(sample.columns.__getitem__, names))
+    rows = _rows(sample, secret, names, grouped=False, lanes=kept)
     grouping = rows if sample.groups is None else _rows(sample, secret, names, grouped=True)
-    return Digests(rows, grouping, _order(sample, secret, names), columns, telling)
+    return Digests(rows, grouping, _order(sample, secret, names, kept), columns, telling)
 
 
 def keyed_columns(known: Mapping[str, Canonical], secret: bytes) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
@@ -89,9 +90,12 @@ def keyed_columns(known: Mapping[str, Canonical], secret: bytes) -> tuple[dict[s
     return columns, telling
 
 
-def _order(sample: Sample, secret: bytes, names: list[str]) -> str:
+def _order(sample: Sample, secret: bytes, names: list[str], lanes: Words | None) -> str:
     """The hashes of the rows as they come: first all of one lane, then all of the other."""
     keyed = hmac.new(secret, b"order\0", hashlib.sha256)
+    if lanes is not None:
+        keyed.update(lanes.astype("<u8", copy=False).data)
+        return keyed.hexdigest()
     for lane in (0, 1):
         for _, (words,) in hash_runs(sample.rows, secret, map(sample.columns.__getitem__, names), (lane,)):
             keyed.update(words.astype("<u8", copy=False).data)
@@ -148,7 +152,7 @@ def _keyed(secret: bytes, message: bytes) -> str:
     return hmac.new(secret, message, hashlib.sha256).hexdigest()
 
 
-def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool) -> str:
+def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool, lanes: Words | None = None) -> str:
     """HMAC over the 128-bit keyed hashes of the rows: sorted, or where there are too many, summed."""
     columns = [sample.columns[name] for name in names]
     grouped = grouped and sample.groups is not None
@@ -158,5 +162,5 @@ def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool) -> str
     if sample.rows > SORTED:
         keyed.update(row_sums(sample.rows, secret, columns).bytes())
     else:
-        sorted_lanes(keyed, hashes(sample.rows, secret, columns))
+        sorted_lanes(keyed, hashes(sample.rows, secret, columns) if lanes is None else lanes)
     return keyed.hexdigest()

@@ -39,14 +39,13 @@ def hash_runs(
     Each folds in one word after another by multiply, add and mix with secret odd multipliers. Mixing between the words
     matters: a plain sum of products loses the sign bits of two floats.
     """
-    stream = Stream(secret, "rows")
-    keyed = [(Fields(column), stream.words(12).reshape(2, 6) | np.uint64(1)) for column in columns]
+    fields = [Fields(column) for column in columns]
+    keys = Stream(secret, "rows").words(12 * len(fields)).reshape(-1, 2, 3, 2)[:, lanes] | np.uint64(1)
     for rows in runs(size):
         part = np.zeros((len(lanes), rows.stop - rows.start), dtype=np.uint64)
-        for fields, keys in keyed:
-            for words, place in fields.of(rows):
-                for lane, key in zip(part, keys[list(lanes)], strict=True):
-                    _fold(lane, words, key[2 * place], key[2 * place + 1])
+        for field, key in zip(fields, keys, strict=True):
+            for words, place in field.of(rows):
+                _fold(part, words, key[:, place, :1], key[:, place, 1:])
         yield rows, part
 
 
@@ -103,13 +102,13 @@ def mixed(words: Words) -> Words:
     return found
 
 
-def _fold(lane: Words, words: Words, multiplier: np.uint64, offset: np.uint64) -> None:
-    """Fold words into the hashes, in place."""
-    lane += words
-    lane *= multiplier
-    lane += offset
-    lane ^= lane >> _SHIFT
-    lane *= _ONE
-    lane ^= lane >> _SHIFT
-    lane *= _TWO
-    lane ^= lane >> _SHIFT
+def _fold(lanes: Words, words: Words, multipliers: Words, offsets: Words) -> None:
+    """Fold words into the hashes of every lane, in place."""
+    lanes += words
+    lanes *= multipliers
+    lanes += offsets
+    lanes ^= lanes >> _SHIFT
+    lanes *= _ONE
+    lanes ^= lanes >> _SHIFT
+    lanes *= _TWO
+    lanes ^= lanes >> _SHIFT
