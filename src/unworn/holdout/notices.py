@@ -62,9 +62,9 @@ def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
     width = Meter.of(transcript).next_width
     if width is None or width <= WIDE:
         return
-    from unworn.plan import plan
+    from unworn.plan.solving import rows_needed
 
-    needed = plan(asks=terms.asks or 1, width=GOOD, confidence=terms.confidence).rows
+    needed = rows_needed(terms.asks or 1, GOOD, 0, 1 - terms.confidence)
     unit = "groups" if terms.schema.grouped else "rows"
     warnings.warn(
         f"{terms.size:,} {unit} are few: the first answer is ± {width:.2g}, even if the guess is right.\n"

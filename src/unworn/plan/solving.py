@@ -40,12 +40,21 @@ def plan(
     goal, beta = width or 0.0, 1 - confidence
     within = None
     if n is None:
-        n = _least(lambda n: guess_width(n, k or 1, f or 0, beta) <= goal, "rows")
+        n = rows_needed(k or 1, goal, f or 0, beta)
     elif k is None:
         k, within = _most(lambda k: guess_width(n, k, f or 0, beta) <= goal, "asks", (f or 0) + 1, MOST), goal
     elif f is None:
         f = _most(lambda f: guess_width(n, k, f, beta) <= goal, "surprises", 0, k - 1)
     return _plan(n, k or 1, f or 0, confidence, within)
+
+
+def rows_needed(asks: int, width: float, surprises: int, beta: float) -> int:
+    """The fewest rows from which a right guess gets this half-width at the last planned ask; no other way is priced.
+
+    >>> rows_needed(1, 0.05, 0, 0.05)
+    6231
+    """
+    return _least(lambda rows: guess_width(rows, asks, surprises, beta) <= width, "rows")
 
 
 def _plan(rows: int, asks: int, surprises: int, confidence: float, within: float | None) -> Plan:
