@@ -94,6 +94,15 @@ def test_known_rows_on_other_terms(store: MemoryStore, terms: dict[str, Any], na
     assert Holdout(numbers(), "y", ledger=store, **sealed).meter.asked == 1
 
 
+def test_a_schema_that_came_from_train_is_told_in_words(store: MemoryStore) -> None:
+    Holdout(numbers(), "y", ledger=store, train=numbers(1))
+    with pytest.raises(Mismatch) as caught:
+        Holdout(numbers(), "y", ledger=store)
+    assert "sealed with {'a': 'number'" in str(caught.value)
+    assert "opened with {'a': 'number?'" in str(caught.value)
+    assert "give those that the rows were sealed with" in str(caught.value)
+
+
 def test_another_target_or_other_groups(store: MemoryStore) -> None:
     frame = numbers().assign(who=np.repeat(np.arange(ROWS // 4), 4))
     Holdout(frame, "y", groups="who", ledger=store)

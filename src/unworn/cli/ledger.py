@@ -108,7 +108,8 @@ def _forget(where: str, name: str | None, json: bool) -> None:
     if json:
         emit({"ledger": where, "forgotten": count})
     elif count:
-        say(f"Forgotten: {count:,} set(s) of rows that were sealed in {where}. Another ledger may have them now.")
+        rows = "the rows" if count == 1 else f"{count:,} sets of rows"
+        say(f"Forgotten: {rows} that were sealed in {where}. Another ledger may have them now.")
         note("What is promised of them starts anew: it holds for whoever has seen none of the answers in that ledger.")
     else:
         say(f"Nothing to forget: no rows are registered as sealed in {where}.")

@@ -52,7 +52,8 @@ def show(told: dict[str, Any]) -> None:
     """The problem in two lines, and what each method could do about it."""
     budget = f"epsilon {told['epsilon']:g}, delta {told['delta']:g}"
     say(f"{told['rows']:,} rows · {len(told['columns'])} columns, {told['cells']:,} cells ({_ORIGINS[told['domain']]})")
-    say(f"{told['questions']:,} questions in {told['tables']:,} tables · {budget}")
+    tables = "1 table" if told["tables"] == 1 else f"{told['tables']:,} tables"
+    say(f"{told['questions']:,} questions in {tables} · {budget}")
     say()
     if told["predictions"]:
         able = sorted(

@@ -16,7 +16,7 @@ from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
-from unworn.holdout.trying import few_rows, say_what_is_withheld, try_code
+from unworn.holdout.trying import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.ledger import Store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
@@ -377,7 +377,9 @@ class Holdout(Looking):
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
         if not made_here:
             check_code(query)
-        if facts.runs_code and self._train is not None:
+        if facts.runs_code and self._train is None:
+            check_fitted(query)
+        elif facts.runs_code:
             try_code(query, set(self._sample.columns), self._train, self._few_rows)
         if value is not None:
             guess: Guess | None = given_guess(facts, value, error, discordance)

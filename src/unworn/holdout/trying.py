@@ -59,6 +59,20 @@ def try_code(query: Query, columns: set[str], train: Sample, few: Sample) -> Non
         run_on_train(query, few, lambda: few.statistics([query]))
 
 
+def check_fitted(query: Query) -> None:
+    """Refuse a scikit-learn estimator that was never fitted, which can be seen without any rows.
+
+    By scikit-learn's own rule: fitting leaves attributes whose names end in an underscore. Estimators with a rule of
+    their own, and those of others, are not judged.
+    """
+    for model in models_of(query):
+        kind = type(model.model)
+        if not kind.__module__.startswith("sklearn.") or hasattr(kind, "__sklearn_is_fitted__"):
+            continue
+        if not any(name.endswith("_") and not name.startswith("__") for name in getattr(model.model, "__dict__", "_")):
+            raise Unaskable(f"{kind.__name__} cannot be asked: it is not fitted yet. Fit it first.\n" + _FREE)
+
+
 def run_on_train(query: Query, train: Sample, run: Callable[[], T]) -> T:
     """What a question gets on rows that may be seen; where its code fails, that error, from where it was raised."""
     try:
