@@ -18,7 +18,7 @@ from unworn.display import show_html, show_line
 from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
-from unworn.ledger.live import check_not_live
+from unworn.ledger.open_ledgers import check_not_live
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 

@@ -16,7 +16,7 @@ from unworn.errors import Mismatch, Tampered
 from unworn.holdout.uses import check_uses
 from unworn.ledger import Entry, Store
 from unworn.ledger import verify as verify_chain
-from unworn.ledger.live import check_not_live
+from unworn.ledger.open_ledgers import check_not_live
 from unworn.mechanisms.transcript import Terms
 
 

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from unworn.answer import Answer
 from unworn.display import show_value
 from unworn.errors import Failed, Unaskable
+from unworn.holdout.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.desk import Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
-from unworn.holdout.trying import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.ledger import Store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
 from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
+from unworn.queries.code_in_query import check_code
 from unworn.queries.literals import MAX_TEXT
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import FromModel, Named, Recorded
 from unworn.queries.query import Facts
-from unworn.queries.running import check_code
 from unworn.registry import PER_USER, PerUser
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict

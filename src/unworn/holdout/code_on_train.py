@@ -15,10 +15,10 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.callables import Function
+from unworn.queries.code_in_query import models_of
 from unworn.queries.hypothesis import Hypothesis
 from unworn.queries.query import Query
 from unworn.queries.rows import Raised, showing_rows
-from unworn.queries.running import models_of
 from unworn.queries.statistic import Statistic
 
 if TYPE_CHECKING:
