@@ -377,10 +377,10 @@ class Holdout(Looking):
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
         if not made_here:
             check_code(query)
-        if facts.runs_code and self._train is None:
-            check_fitted(query)
-        elif facts.runs_code:
+        if facts.runs_code and self._train is not None:
             try_code(query, set(self._sample.columns), self._train, self._few_rows)
+        elif facts.runs_code:
+            check_fitted(query)
         if value is not None:
             guess: Guess | None = given_guess(facts, value, error, discordance)
         elif error is not None:

@@ -173,7 +173,7 @@ class State:
                     if self.asked == self.planned
                     else f"{self.asked} of {self.planned} planned asks are spent, and this batch is longer"
                 )
-                + ".\n  Plan more asks on fresh rows, or seal a holdout without `asks=`, which needs no noise.",
+                + ".\n  Plan more asks on fresh rows; guess-and-check without `asks=` has no such limit.",
                 asked=self.asked,
                 planned=self.planned,
             )
