@@ -19,6 +19,7 @@ from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.ledger.open_ledgers import check_not_live
+from unworn.mechanisms.base import NO_ANSWER, has_failed
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 
@@ -84,8 +85,10 @@ class Certificate:
 
     @property
     def source(self) -> str:
-        """Where the value comes from; a guess that the ledger made of the last answer is called by what it is."""
+        """Where the value comes from, by its name: a guess may be the last answer again, and some asks have no value."""
         published, guess = self.record.published, self.record.guess
+        if has_failed(self.record.symbol):
+            return NO_ANSWER[str(self.record.symbol)]
         echoed = published.source == "guess" and guess is not None and guess.origin == "ledger"
         return "last answer" if echoed else published.source
 

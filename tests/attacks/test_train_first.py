@@ -234,6 +234,8 @@ def test_without_train_a_failure_is_charged_and_says_what_would_help() -> None:
     with pytest.raises(Failed, match="train="):
         holdout.score(make_pipeline(LogisticRegression()), guess=0.5)
     assert holdout.meter.asked == 1
+    assert list(holdout.answers["source"]) == ["failed"]
+    assert (holdout.answers["low"][0], holdout.answers["high"][0]) == (0, 1)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(), SVC()], ids=repr)

@@ -37,9 +37,13 @@ STOPPED = "stopped"
 """The symbol for an ask that was interrupted while rows were read: a word of its own, because the asker can tell."""
 
 
+NO_ANSWER = {RAISED: "failed", STOPPED: "interrupted"}
+"""The symbols that say that there is no answer, and what an asker calls them."""
+
+
 def has_failed(symbol: Symbol) -> bool:
     """Whether a symbol says that there is no answer."""
-    return symbol in (RAISED, STOPPED)
+    return isinstance(symbol, str) and symbol in NO_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
