@@ -85,7 +85,7 @@ class Certificate:
 
     @property
     def source(self) -> str:
-        """Where the value comes from, by its name: a guess may be the last answer again, and some asks have no value."""
+        """Where the value comes from, by name: a guess may be the last answer again, and some asks have no value."""
         published, guess = self.record.published, self.record.guess
         if has_failed(self.record.symbol):
             return NO_ANSWER[str(self.record.symbol)]
