@@ -64,7 +64,8 @@ class Holdout(Looking):
         model was fitted on: they provide guesses and the schema, and models and functions are tried on them first.
         Rows shared with ``data``, if more than chance explains, are refused.
     schema
-        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing.
+        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing. Left out,
+        known rows keep the schema they were sealed with.
     uses, use
         The shares of all uses these rows will have, as ``{"asks": 0.7, "release": 0.3}``, and which of them this is.
         Each gets random rows of its own and is sealed on its own terms; predictions are still given for all rows.
@@ -122,7 +123,15 @@ class Holdout(Looking):
                 check_train(sample, self._train)
             place = find_ledger(sample, ledger)
             chosen = GuessAndCheck() if mechanism is None else mechanism
-            wanted = Wanted(name, chosen, confidence, asks, declared, beside=place.elsewhere is not None)
+            wanted = Wanted(
+                name,
+                chosen,
+                confidence,
+                asks,
+                declared,
+                beside=place.elsewhere is not None,
+                declares_schema=schema is not None,
+            )
             transcript, key, self._reordered, self._sample, anew = open_rows(sample, place.store, wanted)
             place.confirm(transcript.first.holdout)
             self._desk = Desk(self._sample, place.store, transcript, key)

@@ -41,6 +41,8 @@ class Wanted:
     uses: Uses | None = None
     beside: bool = False
     """Whether this is memory, spelled out for rows that have a ledger."""
+    declares_schema: bool = True
+    """Whether the schema is the caller's word: one that follows from dtypes and ``train`` yields to a sealed one."""
 
     @property
     def use(self) -> str | None:
@@ -201,6 +203,8 @@ def _borrowed(terms: Terms, how: str) -> Mismatch:
 
 def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
     """Entry 0 has the last word; whoever opens the rows on other terms is told both."""
+    if not wanted.declares_schema and terms.schema.is_but_for_missing(sample.schema):
+        sample.schema = terms.schema
     pairs: list[tuple[str, Any, Any]] = [
         ("uses", _shares(terms.uses), _shares(wanted.uses)),
         ("use", None if terms.uses is None else terms.uses.use, wanted.use),

@@ -55,6 +55,15 @@ class Schema(Mapping[str, ColumnType]):
             raise Unaskable(f"there is no column {show_value(name)}; the columns are: {known}", column=name)
         return self.columns[name]
 
+    def is_but_for_missing(self, other: Schema) -> bool:
+        """Whether two schemas differ, if at all, only in what may be missing."""
+        kinds = {name: column.kind for name, column in self.columns.items()}
+        return (kinds, self.target, self.grouped) == (
+            {name: column.kind for name, column in other.columns.items()},
+            other.target,
+            other.grouped,
+        )
+
     def words(self, unlike: Schema) -> str:
         """What of this schema another one does not have, as ``schema=`` would say it: '?' is for what may be missing.
 
