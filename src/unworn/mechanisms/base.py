@@ -177,7 +177,7 @@ class State:
                     if self.asked == self.planned
                     else f"{self.asked} of {self.planned} planned asks are spent, and this batch is longer"
                 )
-                + ".\n  Plan more asks on fresh rows; guess-and-check without `asks=` has no such limit.",
+                + ".\n  Plan more asks for fresh rows, or seal a holdout without `asks=`: guess-and-check needs none.",
                 asked=self.asked,
                 planned=self.planned,
             )
