@@ -13,8 +13,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from unworn import Holdout, col, share
-from unworn.errors import LedgerError, Mismatch, ReadOnly
+from unworn import Holdout, col, mean, share
+from unworn.errors import LedgerError, Mismatch, ReadOnly, Unaskable
 from unworn.ledger import Key, MemoryStore
 from unworn.ledger.sqlite import SQLiteStore
 from unworn.mechanisms import GuessAndCheck, Naive, SampleSplitting
@@ -94,6 +94,25 @@ def test_known_rows_on_other_terms(store: MemoryStore, terms: dict[str, Any], na
     assert Holdout(numbers(), "y", ledger=store, **sealed).meter.asked == 1
 
 
+def test_known_rows_keep_their_schema_with_train_or_without(store: MemoryStore) -> None:
+    """Whoever follows the advice to give ``train=`` must not be refused for it."""
+    unfilled = mean(col("a"), range=(0, 1))
+    with_train = Holdout(numbers(), "y", ledger=store, train=numbers(1))
+    assert Holdout(numbers(), "y", ledger=store).ask(unfilled, 0.5) == with_train.ask(unfilled)
+    Holdout(numbers(2), "y", ledger=store)
+    with pytest.raises(Unaskable, match="may be missing"):
+        Holdout(numbers(2), "y", ledger=store, train=numbers(1)).ask(unfilled)
+
+
+def test_a_schema_that_is_declared_otherwise_is_told_in_words(store: MemoryStore) -> None:
+    Holdout(numbers(), "y", ledger=store, train=numbers(1))
+    with pytest.raises(Mismatch) as caught:
+        Holdout(numbers(), "y", ledger=store, schema={"a": "number?"})
+    assert "sealed with {'a': 'number'" in str(caught.value)
+    assert "opened with {'a': 'number?'" in str(caught.value)
+    assert "give those that the rows were sealed with" in str(caught.value)
+
+
 def test_another_target_or_other_groups(store: MemoryStore) -> None:
     frame = numbers().assign(who=np.repeat(np.arange(ROWS // 4), 4))
     Holdout(frame, "y", groups="who", ledger=store)
@@ -140,11 +159,14 @@ def test_renamed_columns_do_not_refill_the_budget(store: MemoryStore, shuffled: 
 
 
 def test_another_dtype_is_the_same_rows(store: MemoryStore) -> None:
-    Holdout(numbers(), "y", ledger=store)
+    sealed = Holdout(numbers(), "y", ledger=store)
+    sealed.ask(QUESTION, 0.5)
+    for same in (numbers().astype({"y": float}), pl.from_pandas(numbers())):  # a polars integer may be missing
+        again = Holdout(same, "y", ledger=store)
+        assert again.ask(QUESTION, 0.9).index == 1
+        assert again.verify() is None
     with pytest.raises(Mismatch, match="schema"):
-        Holdout(numbers().astype({"y": float}), "y", ledger=store)
-    with pytest.raises(Mismatch, match="schema"):
-        Holdout(pl.from_pandas(numbers()), "y", ledger=store)  # a polars integer may be missing
+        Holdout(pl.from_pandas(numbers()), "y", ledger=store, schema={"y": "number?"})
     assert len(store.holdouts()) == 1
 
 

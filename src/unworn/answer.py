@@ -19,7 +19,7 @@ class Answer:
     metric, where nobody guessed), the cell of a ``surprise`` or of a ``grid``, the rows with ``noise``, a ``synthetic``
     distribution that the rows agreed with, a ``draw`` of one row, or ``exact`` where a mechanism shows it. ``index`` is
     its place in the ledger. Among a ledger's answers are the outcomes of tests: 1 for rejected, 0 for not, and of the
-    value itself nothing is told.
+    value itself nothing is told; and asks that ``failed`` or were ``interrupted``, which have the whole range.
     """
 
     value: float

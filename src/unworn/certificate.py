@@ -18,7 +18,8 @@ from unworn.display import show_html, show_line
 from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
-from unworn.ledger.live import check_not_live
+from unworn.ledger.open_ledgers import check_not_live
+from unworn.mechanisms.base import NO_ANSWER, has_failed
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 
@@ -84,8 +85,10 @@ class Certificate:
 
     @property
     def source(self) -> str:
-        """Where the value comes from; a guess that the ledger made of the last answer is called by what it is."""
+        """Where the value comes from, by name: a guess may be the last answer again, and some asks have no value."""
         published, guess = self.record.published, self.record.guess
+        if has_failed(self.record.symbol):
+            return NO_ANSWER[str(self.record.symbol)]
         echoed = published.source == "guess" and guess is not None and guess.origin == "ledger"
         return "last answer" if echoed else published.source
 
@@ -223,7 +226,7 @@ def read_card(path: str | os.PathLike[str]) -> Any:
     except OSError as error:
         raise LedgerError(f"the card {show_line(path)[:200]} cannot be read: {error.strerror}") from None
     except ValueError as why:
-        raise Tampered(f"{show_line(path)[:200]} is not a card that was saved here: {why}") from None
+        raise Tampered(f"{show_line(path)[:200]} is not a card as it was saved: {why}") from None
 
 
 def replay(entries: Sequence[Entry]) -> Transcript:

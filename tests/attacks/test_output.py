@@ -24,9 +24,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 from tests.attacks.emitting import SECRET, WAYS
 from unworn import Holdout
-from unworn.holdout import trying
+from unworn.holdout import code_on_train
 from unworn.queries.rows import Raised, guarded
-from unworn.queries.withholding import withhold_output
+from unworn.queries.withheld_output import withhold_output
 
 HERE = Path(__file__).parent
 
@@ -202,7 +202,7 @@ def test_code_that_records_its_own_warnings_still_can() -> None:
 
 
 def test_it_is_said_once_and_before_any_row_is_seen(caplog: pytest.LogCaptureFixture) -> None:
-    trying.say_what_is_withheld.cache_clear()
+    code_on_train.say_what_is_withheld.cache_clear()
     heard: list[int] = []
 
     class Model:

@@ -18,6 +18,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from unworn import Holdout, col, function, share, statistic
 from unworn.errors import Failed, Unaskable
@@ -229,5 +232,35 @@ def test_a_search_is_told_what_fails_on_its_fold(jobs: int | None) -> None:
 def test_without_train_a_failure_is_charged_and_says_what_would_help() -> None:
     holdout = Holdout(*HOLD)
     with pytest.raises(Failed, match="train="):
-        holdout.score(LogisticRegression(), guess=0.5)
+        holdout.score(make_pipeline(LogisticRegression()), guess=0.5)
     assert holdout.meter.asked == 1
+    assert list(holdout.answers["source"]) == ["failed"]
+    assert (holdout.answers["low"][0], holdout.answers["high"][0]) == (0, 1)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(), SVC()], ids=repr)
+def test_without_train_an_estimator_that_was_never_fitted_is_refused_by_its_looks(model: Any) -> None:
+    holdout = Holdout(*HOLD)
+    with pytest.raises(Unaskable, match="not fitted yet"):
+        holdout.score(model, guess=0.5)
+    assert holdout.meter.asked == 0
+    assert holdout.score(model.fit(*TRAIN), guess=0.5).index == 1
+
+
+def test_what_is_no_model_is_refused_in_words_before_rows_are_touched() -> None:
+    class Predictor:
+        def predict(self, X: Any) -> Any:
+            return X[:, 0] > 0
+
+    class ByItself:
+        @staticmethod
+        def predict(X: Any) -> Any:
+            return X[:, 0] > 0
+
+    holdout = Holdout(*HOLD)
+    with pytest.raises(Unaskable, match="Predictor is a class, not a model"):
+        holdout.score(Predictor, guess=0.5)
+    with pytest.raises(Unaskable, match="a function is no model"):
+        holdout.score(lambda X: X[:, 0] > 0, guess=0.5)
+    assert holdout.meter.asked == 0
+    assert holdout.score(ByItself, guess=0.5).index == 1

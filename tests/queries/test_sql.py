@@ -5,19 +5,16 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from datetime import date, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unworn.errors import MissingExtra, Unaskable
+from unworn.errors import Unaskable
 from unworn.queries.expressions import Expression, col, lit
 from unworn.queries.means import mean, share
 from unworn.queries.sql import parse, parse_predicate
-
-pytest.importorskip("sqlglot")
 
 X, Y, PLAN, D, B = col("x"), col("y"), col("plan"), col("d"), col("b")
 
@@ -283,9 +280,3 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except Unaskable:
         return
     assert found.label
-
-
-def test_without_sqlglot_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(MissingExtra, match=r"unworn\[sql\]"):
-        parse("x > 1")

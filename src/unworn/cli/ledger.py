@@ -15,6 +15,7 @@ from unworn.cli.stores import existing, meter, meter_line, opened, pick, pick_on
 from unworn.ledger import Store, ledger_url
 from unworn.ledger.backup import export, export_key, import_key
 from unworn.ledger.backup import restore as restore_backup
+from unworn.mechanisms.base import NO_ANSWER
 from unworn.mechanisms.transcript import Transcript
 
 
@@ -108,7 +109,8 @@ def _forget(where: str, name: str | None, json: bool) -> None:
     if json:
         emit({"ledger": where, "forgotten": count})
     elif count:
-        say(f"Forgotten: {count:,} set(s) of rows that were sealed in {where}. Another ledger may have them now.")
+        rows = "the rows" if count == 1 else f"{count:,} sets of rows"
+        say(f"Forgotten: {rows} that were sealed in {where}. Another ledger may have them now.")
         note("What is promised of them starts anew: it holds for whoever has seen none of the answers in that ledger.")
     else:
         say(f"Nothing to forget: no rows are registered as sealed in {where}.")
@@ -180,6 +182,8 @@ def _line(row: dict[str, Any]) -> list[str]:
         outcome = "yes" if row["value"] else "no"
         return [str(row["index"]), outcome, "", "", "test", "", row["by"] or "", row["question"]]
     guess = "" if row["guess"] is None else number(row["guess"])
+    if row["source"] in NO_ANSWER.values():
+        return [str(row["index"]), "", "", "", row["source"], guess, row["by"] or "", row["question"]]
     interval = f"[{number(row['low'])}, {number(row['high'])}]"
     shown = [str(row["index"]), number(row["value"]), interval, number(row["width"])]
     return [*shown, row["source"], guess, row["by"] or "", row["question"]]

@@ -126,6 +126,11 @@ def number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
 
 
+def count(things: int, noun: str) -> str:
+    """So many of something: 1 answer, 2,000 answers."""
+    return f"{things:,} {noun}" if things == 1 else f"{things:,} {noun}s"
+
+
 def say_wrapped(text: str, indent: str = "") -> None:
     """A paragraph of lines that fit."""
     import shutil

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unworn.cli.output import emit, note, percent, say, say_wrapped, table
+from unworn.cli.output import count, emit, note, percent, say, say_wrapped, table
 
 if TYPE_CHECKING:
     from unworn.release.problem import Problem
@@ -52,7 +52,7 @@ def show(told: dict[str, Any]) -> None:
     """The problem in two lines, and what each method could do about it."""
     budget = f"epsilon {told['epsilon']:g}, delta {told['delta']:g}"
     say(f"{told['rows']:,} rows · {len(told['columns'])} columns, {told['cells']:,} cells ({_ORIGINS[told['domain']]})")
-    say(f"{told['questions']:,} questions in {told['tables']:,} tables · {budget}")
+    say(f"{count(told['questions'], 'question')} in {count(told['tables'], 'table')} · {budget}")
     say()
     if told["predictions"]:
         able = sorted(

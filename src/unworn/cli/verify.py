@@ -9,14 +9,14 @@ import typer
 
 from unworn.certificate import Certificate, replay
 from unworn.cli.opening import check_file
-from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, say_wrapped
+from unworn.cli.output import BadInput, Json, count, emit, note, number, percent, say, say_wrapped
 from unworn.cli.stores import existing, pick
 from unworn.cli.verify_release import checked_release, is_of_release
 from unworn.errors import Mismatch, Tampered
 from unworn.holdout.uses import check_uses
 from unworn.ledger import Entry, Store
 from unworn.ledger import verify as verify_chain
-from unworn.ledger.live import check_not_live
+from unworn.ledger.open_ledgers import check_not_live
 from unworn.mechanisms.transcript import Terms
 
 
@@ -91,7 +91,7 @@ def _against(certificate: Certificate, ledger: str, head: str | None) -> list[st
             verify_chain(entries, public=certificate.terms.public, head=head, signatures="last")
     done = [
         f"the ledger's {len(entries):,} entries are whole, in order, and signed",
-        f"replaying its {len(entries) - 1:,} answers gives every level and interval that was recorded",
+        f"replaying its {count(len(entries) - 1, 'answer')} gives every level and interval that was recorded",
         f"the ledger contains this card (entry {certificate.entry.index})",
     ]
     return done if head is None else [*done, f"the ledger contains the noted head {head[:16]}…"]
@@ -167,7 +167,7 @@ def _print_ledger(ledger: str, checked: list[dict[str, Any]], head: str | None) 
     for told in checked:
         promise = "" if told["promises"] else " · spoiled, promises nothing"
         share = f" · use {told['use']}, share {percent(told['shares'][told['use']])}" if "use" in told else ""
-        say(f"  {told['name']}{share} · {told['answers']:,} answers · head {told['head']}{promise}")
+        say(f"  {told['name']}{share} · {count(told['answers'], 'answer')} · head {told['head']}{promise}")
     if head is None:
         note("A cut-off end cannot be seen from inside: note the head, or keep a card, and give it next time.")
 

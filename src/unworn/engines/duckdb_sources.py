@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from unworn.engines.writing import sqlglot_exp
 from unworn.errors import MissingExtra, Unaskable
-from unworn.ledger.live import check_not_live
+from unworn.ledger.open_ledgers import check_not_live
 
 SCHEME = "duckdb:"
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv"}

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from unworn.errors import MissingExtra
 from unworn.queries import expressions as tree
 from unworn.queries.check import as_date
 from unworn.queries.query import canonical
@@ -38,10 +37,8 @@ _COMPARE = {"eq": "EQ", "ne": "NEQ", "lt": "LT", "le": "LTE", "gt": "GT", "ge": 
 
 def sqlglot_exp() -> Any:
     """sqlglot's nodes, loaded by those who write SQL."""
-    try:
-        from sqlglot import exp
-    except ImportError:
-        raise MissingExtra.of("sql", "asking rows in an SQL engine") from None
+    from sqlglot import exp
+
     return exp
 
 

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING
 from unworn.answer import Answer
 from unworn.certificate import Certificate
 from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Tampered, Unaskable, UnwornError
+from unworn.holdout.draft_entry import DraftEntry, Written
 from unworn.holdout.guessing import ledger_guess
 from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
-from unworn.holdout.slip import Slip, Written
 from unworn.ledger import Entry, Key, Store, verify
 from unworn.ledger.line import Line
 from unworn.mechanisms import Offer
@@ -336,13 +336,13 @@ class Desk:
         written: list[Written] = []
         for position, ((place, ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             batch, index = (position, len(offers)), len(transcript.entries) + position
-            slip = Slip(transcript.first.holdout, index, head, ask, offer, batch, now, key)
+            draft = DraftEntry(transcript.first.holdout, index, head, ask, offer, batch, now, key)
             found = None
-            if not (state.ended or place in memo.failures):
-                found = memo.attempt(place, partial(self._read, slip, state, memo, noise))
-            if found is None:
-                found = slip.write_failure(mechanism, state, memo.failures.get(place, False))
             # What was offered stays; but a secret threshold may have ended with the answer before.
+            if not (state.ended or place in memo.failures):
+                found = memo.attempt(place, partial(self._read, draft, state, memo, noise))
+            if found is None:
+                found = draft.write_failure(mechanism, state, memo.failures.get(place, False))
             written.append(found)
             entry, record, state = found
             head = entry.hash
@@ -352,17 +352,17 @@ class Desk:
             transcript.extend(*one)
         return list(places.values()), [entry for entry, _, _ in written]
 
-    def _read(self, slip: Slip, state: State, memo: Memo, noise: Stream) -> Written:
+    def _read(self, draft: DraftEntry, state: State, memo: Memo, noise: Stream) -> Written:
         """Read the rows for one question, and make its entry: all that depends on rows is done here."""
-        mechanism, offer = self.transcript.mechanism, slip.offer
+        mechanism, offer = self.transcript.mechanism, draft.offer
         ready = None if self.pool is None else self.pool.take(self.transcript.drew)
         memo.offered(ready)
         if ready is not None:  # other rows, other noise: or a ledger put back would show two samples' difference
             noise = noise.within("drawn", *ready.draw)
-        reply = mechanism.answer(state, offer, slip.ask.query, memo, noise)
+        reply = mechanism.answer(state, offer, draft.ask.query, memo, noise)
         if has_failed(reply.symbol):
-            return slip.write_failure(mechanism, state, memo.was_interrupted(slip.ask.query))
-        return slip.write(mechanism, state, reply, memo.draw)
+            return draft.write_failure(mechanism, state, memo.was_interrupted(draft.ask.query))
+        return draft.write(mechanism, state, reply, memo.draw)
 
     def _check_owner(self) -> None:
         if self.store.url is None and self._owner != self._pid:

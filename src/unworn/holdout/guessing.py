@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.errors import Unaskable
-from unworn.holdout.trying import run_on_train
+from unworn.holdout.code_on_train import run_on_train
 from unworn.mechanisms import Guess
 from unworn.mechanisms.base import has_failed
 from unworn.mechanisms.guess_and_check import standard_error

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from unworn.answer import Answer
 from unworn.display import show_value
 from unworn.errors import Failed, Unaskable
+from unworn.holdout.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.desk import Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
 from unworn.holdout.tickets import Ticket
-from unworn.holdout.trying import few_rows, say_what_is_withheld, try_code
 from unworn.ledger import Store
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
 from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
 from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
+from unworn.queries.code_in_query import check_code
 from unworn.queries.literals import MAX_TEXT
 from unworn.queries.metrics import metric_name
 from unworn.queries.predictions import FromModel, Named, Recorded
 from unworn.queries.query import Facts
-from unworn.queries.running import check_code
 from unworn.registry import PER_USER, PerUser
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict
@@ -64,7 +64,8 @@ class Holdout(Looking):
         model was fitted on: they provide guesses and the schema, and models and functions are tried on them first.
         Rows shared with ``data``, if more than chance explains, are refused.
     schema
-        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing.
+        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing. Left out,
+        known rows keep the schema they were sealed with.
     uses, use
         The shares of all uses these rows will have, as ``{"asks": 0.7, "release": 0.3}``, and which of them this is.
         Each gets random rows of its own and is sealed on its own terms; predictions are still given for all rows.
@@ -122,7 +123,15 @@ class Holdout(Looking):
                 check_train(sample, self._train)
             place = find_ledger(sample, ledger)
             chosen = GuessAndCheck() if mechanism is None else mechanism
-            wanted = Wanted(name, chosen, confidence, asks, declared, beside=place.elsewhere is not None)
+            wanted = Wanted(
+                name,
+                chosen,
+                confidence,
+                asks,
+                declared,
+                beside=place.elsewhere is not None,
+                declares_schema=schema is not None,
+            )
             transcript, key, self._reordered, self._sample, anew = open_rows(sample, place.store, wanted)
             place.confirm(transcript.first.holdout)
             self._desk = Desk(self._sample, place.store, transcript, key)
@@ -379,6 +388,8 @@ class Holdout(Looking):
             check_code(query)
         if facts.runs_code and self._train is not None:
             try_code(query, set(self._sample.columns), self._train, self._few_rows)
+        elif facts.runs_code:
+            check_fitted(query)
         if value is not None:
             guess: Guess | None = given_guess(facts, value, error, discordance)
         elif error is not None:

@@ -22,6 +22,7 @@ from unworn.mechanisms import Mechanism
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
+from unworn.queries.schema import Schema
 from unworn.sample import Sample
 from unworn.sample.stored_digests import digests, known_as
 
@@ -40,6 +41,8 @@ class Wanted:
     uses: Uses | None = None
     beside: bool = False
     """Whether this is memory, spelled out for rows that have a ledger."""
+    declares_schema: bool = True
+    """Whether the schema is the caller's word: one that follows from dtypes and ``train`` yields to a sealed one."""
 
     @property
     def use(self) -> str | None:
@@ -200,6 +203,8 @@ def _borrowed(terms: Terms, how: str) -> Mismatch:
 
 def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
     """Entry 0 has the last word; whoever opens the rows on other terms is told both."""
+    if not wanted.declares_schema and terms.schema.is_but_for_missing(sample.schema):
+        sample.schema = terms.schema
     pairs: list[tuple[str, Any, Any]] = [
         ("uses", _shares(terms.uses), _shares(wanted.uses)),
         ("use", None if terms.uses is None else terms.uses.use, wanted.use),
@@ -216,8 +221,13 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
     differing = [(what, sealed, now) for what, sealed, now in pairs if sealed != now]
     if differing:
         lines = "\n".join(
-            f"  {what}: sealed with {_short(sealed)}, opened with {_short(now)}" for what, sealed, now in differing
+            f"  {what}: sealed with {_short(sealed, now)}, opened with {_short(now, sealed)}"
+            for what, sealed, now in differing
         )
+        if terms.schema != sample.schema:
+            lines += (
+                "\n  The schema follows from dtypes, train= and schema=: give those that the rows were sealed with."
+            )
         raise Mismatch(
             f"these rows were sealed as {terms.name!r} on other terms:\n{lines}\n"
             "  Terms are fixed for good, or the promise would not hold. Open the rows on the sealed terms.",
@@ -298,6 +308,6 @@ def _list(names: Sequence[str] | set[str]) -> str:
     return ", ".join(map(repr, shown)) + (", …" if len(names) > len(shown) else "")
 
 
-def _short(value: object) -> str:
-    text = repr(value)
+def _short(value: object, other: object) -> str:
+    text = value.words(unlike=other) if isinstance(value, Schema) and isinstance(other, Schema) else repr(value)
     return text if len(text) <= 160 else text[:157] + "…"

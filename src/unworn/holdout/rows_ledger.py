@@ -184,7 +184,7 @@ def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
     if known is not None:
         warnings.warn(
             f"these rows have a ledger already, {_place(known)}, and this one is kept in memory beside it: what is "
-            "asked here is not counted there, and the other way round.\n  Leave ledger= out to go on with theirs.",
+            "asked here is not counted there, nor what is asked there here.\n  Leave ledger= out to go on with theirs.",
             SecondLedger,
             stacklevel=4,
         )
@@ -194,7 +194,7 @@ def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
 def _elsewhere(known: KnownRows) -> Mismatch:
     how = "these rows were sealed" if known.same else f"these rows share {_columns(known)} with rows that were sealed"
     todo = (
-        "Leave ledger= out, or name that ledger, to go on with it (or ledger=None for a scratch holdout in memory)."
+        "Leave the ledger out, or name that one, to go on with it (in Python, None is a scratch ledger in memory)."
         if known.same
         else "Open the rows as they were sealed, and pass predictions to score() or ask() instead of adding columns."
     )
@@ -227,8 +227,8 @@ def _replaced(known: KnownRows) -> Mismatch:
 
 
 _FORGETTING = (
-    "\n  If what was asked there does not count any more, because these are other rows or nobody has seen an answer, "
-    "`unworn ledger {ledger} --forget` says so: what is promised of these rows then starts anew."
+    "\n  If nothing that was told there counts (nobody has seen an answer, or they were other rows after all), "
+    "`unworn ledger {ledger} --forget` lets these rows be sealed anew."
 )
 
 

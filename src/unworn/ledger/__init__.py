@@ -53,7 +53,7 @@ def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = Tr
     if isinstance(where, Store):
         return where
     raise LedgerError(
-        f"a {type(where).__name__} is not a store; supported are {_SUPPORTED}, or an object with the "
+        f"a ledger cannot be of type {type(where).__name__}; supported are {_SUPPORTED}, or an object with the "
         "methods of unworn.ledger.Store"
     )
 

@@ -37,9 +37,13 @@ STOPPED = "stopped"
 """The symbol for an ask that was interrupted while rows were read: a word of its own, because the asker can tell."""
 
 
+NO_ANSWER = {RAISED: "failed", STOPPED: "interrupted"}
+"""The symbols that say that there is no answer, and what an asker calls them."""
+
+
 def has_failed(symbol: Symbol) -> bool:
     """Whether a symbol says that there is no answer."""
-    return symbol in (RAISED, STOPPED)
+    return isinstance(symbol, str) and symbol in NO_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,7 @@ class State:
                     if self.asked == self.planned
                     else f"{self.asked} of {self.planned} planned asks are spent, and this batch is longer"
                 )
-                + ".\n  Plan more asks on fresh rows, or seal a holdout without `asks=`, which needs no noise.",
+                + ".\n  Plan more asks for fresh rows, or seal a holdout without `asks=`: guess-and-check needs none.",
                 asked=self.asked,
                 planned=self.planned,
             )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from inspect import getattr_static
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -257,12 +258,24 @@ def as_source(
         return as_source(predictions.predictions, methods, predictions.name, predictions.watch)
     if isinstance(predictions, (Given, FromModel, Recorded)):
         return predictions
+    if isinstance(predictions, type) and not _needs_no_instance(predictions, (*methods, "predict")):
+        name = predictions.__name__
+        raise Unaskable(f"{name} is a class, not a model: make one and fit it, as in {name}().fit(X, y)")
     if any(callable(getattr(predictions, method, None)) for method in (*methods, "predict")):
         for method in methods:
             if callable(getattr(predictions, method, None)):
                 return FromModel(predictions, method, name, watch=watch)
         raise Unaskable(f"{type(predictions).__name__} has no {' or '.join(methods)}, which this metric needs")
+    if callable(predictions) and not hasattr(predictions, "__array__"):
+        raise Unaskable(
+            "a function is no model: give an object with a method predict, or the predictions that the function makes"
+        )
     return Given(predictions, name)
+
+
+def _needs_no_instance(kind: type, methods: Sequence[str]) -> bool:
+    """Whether a class is a model by itself, because it predicts without an instance."""
+    return any(isinstance(getattr_static(kind, method, None), staticmethod | classmethod) for method in methods)
 
 
 def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:

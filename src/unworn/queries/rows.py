@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.queries.schema import ColumnKind
-from unworn.queries.withholding import withhold_output
+from unworn.queries.withheld_output import withhold_output
 
 if TYPE_CHECKING:
     from unworn.queries.query import Query

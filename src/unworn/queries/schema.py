@@ -55,6 +55,36 @@ class Schema(Mapping[str, ColumnType]):
             raise Unaskable(f"there is no column {show_value(name)}; the columns are: {known}", column=name)
         return self.columns[name]
 
+    def is_but_for_missing(self, other: Schema) -> bool:
+        """Whether two schemas differ, if at all, only in what may be missing."""
+        kinds = {name: column.kind for name, column in self.columns.items()}
+        return (kinds, self.target, self.grouped) == (
+            {name: column.kind for name, column in other.columns.items()},
+            other.target,
+            other.grouped,
+        )
+
+    def words(self, unlike: Schema) -> str:
+        """What of this schema another one does not have, as ``schema=`` would say it: '?' is for what may be missing.
+
+        >>> sealed, now = Schema({"age": ColumnType("number")}), Schema({"age": ColumnType("number", nullable=True)})
+        >>> sealed.words(unlike=now), now.words(unlike=sealed)
+        ("{'age': 'number'}", "{'age': 'number?'}")
+        """
+        differing = {
+            name: column.kind + "?" * column.nullable
+            for name, column in self.columns.items()
+            if unlike.columns.get(name) != column
+        }
+        words = str(dict(list(differing.items())[:3]))
+        if len(differing) > 3:
+            words += f" and {len(differing) - 3} more"
+        if self.target != unlike.target:
+            words += f" and the target {self.target!r}"
+        if self.grouped != unlike.grouped:
+            words += " and groups" if self.grouped else " and no groups"
+        return words.removeprefix("{} and ")
+
     def to_json(self) -> dict[str, Any]:
         columns = {name: [column.kind, column.nullable] for name, column in self.columns.items()}
         return {"columns": columns, "target": self.target, "grouped": self.grouped}

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from unworn.errors import MissingExtra, Unaskable
+from unworn.errors import Unaskable
 from unworn.queries import literals
 from unworn.queries.expressions import Col, Expression, Literal, build, require_predicate
 from unworn.queries.lexing import refusal, screen
@@ -90,11 +90,9 @@ def parse(text: str, range: tuple[float, float] | None = None) -> Share | Mean:
 
 
 def _tree(text: str) -> Any:
-    try:
-        import sqlglot
-        from sqlglot import exp
-    except ImportError:
-        raise MissingExtra.of("sql", "reading SQL text") from None
+    import sqlglot  # here, because it takes a while to load
+    from sqlglot import exp
+
     screened = screen(text)
     try:
         with _unlogged():

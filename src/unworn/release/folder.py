@@ -158,7 +158,7 @@ def check_target(folder: Folder, *, overwrite: bool) -> Path:
         if not is_release(target):
             raise UnwornError(f"the folder {target} holds other files: name one that is empty or not there yet")
         if not overwrite:
-            raise UnwornError(f"the folder {target} holds a release already: name another, or ask to overwrite it")
+            raise UnwornError(f"the folder {target} holds a release already: name another, or replace it (overwrite)")
     above = next(place for place in target.parents if place.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise UnwornError(f"the folder {target} cannot be made: {above} is no folder that can be written to")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unworn.errors import MissingExtra, Unaskable
-from unworn.ledger.live import check_not_live
+from unworn.ledger.open_ledgers import check_not_live
 from unworn.sample.csv_text import read_csv_text
 from unworn.sample.reading import Table, read_table
 

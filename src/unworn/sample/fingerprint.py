@@ -62,15 +62,20 @@ def digests(sample: Sample, secret: bytes) -> Digests:
 
 
 def _digests(sample: Sample, secret: bytes) -> Digests:
-    for name, column in sample.columns.items():
-        if name not in sample.canonical:
-            sample.canonical[name] = canonical_column(column)
-    columns, telling = keyed_columns({name: sample.canonical[name] for name in sample.columns}, secret)
+    columns, telling = keyed_columns(canonical_columns(sample), secret)
     names = sorted(sample.columns)
     kept = None if sample.rows > SORTED else hashes(sample.rows, secret, map(sample.columns.__getitem__, names))
     rows = _rows(sample, secret, names, grouped=False, lanes=kept)
     grouping = rows if sample.groups is None else _rows(sample, secret, names, grouped=True)
     return Digests(rows, grouping, _order(sample, secret, names, kept), columns, telling)
+
+
+def canonical_columns(sample: Sample) -> dict[str, Canonical]:
+    """All columns in canonical form, each worked out once for a sample."""
+    for name, column in sample.columns.items():
+        if name not in sample.canonical:
+            sample.canonical[name] = canonical_column(column)
+    return {name: sample.canonical[name] for name in sample.columns}
 
 
 def keyed_columns(known: Mapping[str, Canonical], secret: bytes) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unworn.registry.known_rows import Candidate, RowMarks
-from unworn.sample.canonical import CHANCE, canonical_column, log_chance
-from unworn.sample.fingerprint import SUMMED, keyed_columns, row_sums, rows_header, sorted_lanes
+from unworn.sample.canonical import CHANCE, log_chance
+from unworn.sample.fingerprint import SUMMED, canonical_columns, keyed_columns, row_sums, rows_header, sorted_lanes
 from unworn.sample.hashes import Words, hashes
 from unworn.sample.stored import Stored
 from unworn.sample.stored_digests import check_mapped, digests, known_as
@@ -44,10 +44,7 @@ def is_candidate(rows: Sample | Stored, secret: bytes, candidate: Candidate) -> 
 
 
 def _here(sample: Sample, secret: bytes) -> RowMarks:
-    for name, column in sample.columns.items():
-        if name not in sample.canonical:
-            sample.canonical[name] = canonical_column(column)
-    _, telling = keyed_columns({name: sample.canonical[name] for name in sample.columns}, secret)
+    _, telling = keyed_columns(canonical_columns(sample), secret)
     names = sorted(sample.columns)
     columns = [sample.columns[name] for name in names]
     header = rows_header(names, columns, sample.rows)

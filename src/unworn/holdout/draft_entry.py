@@ -19,7 +19,7 @@ Written = tuple[Entry, Record, State]
 
 
 @dataclass(slots=True)
-class Slip:
+class DraftEntry:
     """Where an entry will stand, for which ask and at which offer."""
 
     holdout: str

@@ -15,10 +15,10 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.callables import Function
+from unworn.queries.code_in_query import models_of
 from unworn.queries.hypothesis import Hypothesis
 from unworn.queries.query import Query
 from unworn.queries.rows import Raised, showing_rows
-from unworn.queries.running import models_of
 from unworn.queries.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -57,6 +57,20 @@ def try_code(query: Query, columns: set[str], train: Sample, few: Sample) -> Non
         return
     if few.has_features or not models_of(query):
         run_on_train(query, few, lambda: few.statistics([query]))
+
+
+def check_fitted(query: Query) -> None:
+    """Refuse a scikit-learn estimator that was never fitted, which can be seen without any rows.
+
+    By scikit-learn's own rule: fitting leaves attributes whose names end in an underscore. Estimators with a rule of
+    their own, and those of others, are not judged.
+    """
+    for model in models_of(query):
+        kind = type(model.model)
+        if not kind.__module__.startswith("sklearn.") or hasattr(kind, "__sklearn_is_fitted__"):
+            continue
+        if not any(name.endswith("_") and not name.startswith("__") for name in getattr(model.model, "__dict__", "_")):
+            raise Unaskable(f"{kind.__name__} cannot be asked: it is not fitted yet. Fit it first.\n" + _FREE)
 
 
 def run_on_train(query: Query, train: Sample, run: Callable[[], T]) -> T:
