@@ -100,9 +100,10 @@ def test_a_holdout_from_first_to_last(frame, people, tmp_path):
         Holdout(frame.selectExpr("income as money"), ledger=ledger)
 
 
-def test_rows_sealed_in_memory_are_known_in_the_cluster_and_back(frame, people, tmp_path):
+def test_rows_sealed_in_memory_are_known_in_the_cluster_and_back(frame, people, tmp_path, monkeypatch):
     here = Holdout(people, ledger=tmp_path / "here.db")
     assert Holdout(frame, ledger=tmp_path / "here.db").id == here.id
+    monkeypatch.setenv("UNWORN_HOME", str(tmp_path / "elsewhere"))  # of somebody who does not know the first ledger
     there = Holdout(frame.repartition(3), ledger=tmp_path / "there.db")  # in any order
     assert Holdout(people, ledger=tmp_path / "there.db").id == there.id
     other = people.set_column(0, "age", pa.array(people["age"].to_numpy() + 1))

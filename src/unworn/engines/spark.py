@@ -215,9 +215,13 @@ class Spark:
 
     def _unreadable(self, used: Sequence[str]) -> Mismatch | None:
         """Why these columns cannot be read at all; None if they can, and are the same."""
-        hashed = self._frame.selectExpr(f"{self._hash(used)} AS hash")
+
+        def run() -> Any:  # all of it: where the session is gone, even naming columns fails
+            hashed = self._frame.selectExpr(f"{self._hash(used)} AS hash")
+            return hashed.selectExpr("count(*)", summed("hash")).collect()
+
         try:
-            ((count, hashes),) = attempt(lambda: hashed.selectExpr("count(*)", summed("hash")).collect(), self._session)
+            ((count, hashes),) = attempt(run, self._session)
         except Mismatch as error:
             return error
         self._compare(count, int(hashes or 0), used)
