@@ -5,6 +5,7 @@ And a model that was saved and loaded is the same model: it gets its recorded an
 
 from __future__ import annotations
 
+import builtins
 import functools
 import os
 import pickle
@@ -86,6 +87,16 @@ def test_a_patched_library_class_is_another_question(method: Any, monkeypatch: p
     before = digest_code(model)
     monkeypatch.setattr(LogisticRegression, "predict", method)
     assert digest_code(model) != before
+
+
+def by_builtin(columns: Any) -> Any:
+    return np.array([abs(value) for value in columns["x0"]]) > 0.5
+
+
+def test_a_replaced_builtin_is_another_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = function(by_builtin, binary=True).fingerprint
+    monkeypatch.setattr(builtins, "abs", nothing)
+    assert function(by_builtin, binary=True).fingerprint != before
 
 
 def test_an_answer_does_not_outlive_the_patch(monkeypatch: pytest.MonkeyPatch) -> None:

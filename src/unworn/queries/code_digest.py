@@ -308,8 +308,10 @@ class _CodePickler(pickle.Pickler):
         for first, *rest in chains:
             if first in function.__globals__:
                 found.append((".".join((first, *rest)), self._member(function.__globals__[first], rest)))
-            elif not _is_builtin(function, first):
-                found.append((first, _Missing))
+            else:
+                builtin = _builtin_of(function, first)
+                if builtin is _Missing or self._is_local(builtin):
+                    found.append((first, builtin))
         return found
 
     def _imported(self, function: types.FunctionType, level: int, name: str, names: tuple[str, ...]) -> Any:
@@ -384,6 +386,6 @@ def _is_importable(thing: Any) -> bool:
     return found is thing
 
 
-def _is_builtin(function: types.FunctionType, name: str) -> bool:
+def _builtin_of(function: types.FunctionType, name: str) -> Any:
     known = function.__globals__.get("__builtins__", {})
-    return name in (known if isinstance(known, Mapping) else vars(known))
+    return (known if isinstance(known, Mapping) else vars(known)).get(name, _Missing)
