@@ -24,7 +24,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -32,6 +32,7 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.bytecode import read_bytecode
+from unworn.queries.local_code import LocalCode, Missing
 from unworn.queries.origins import Files, imported_module, is_installed, version_of
 
 
@@ -76,10 +77,6 @@ def _walked(*parts: Any) -> None:
 _UNKNOWN = object()
 
 
-class _Missing:
-    """A global that does not exist, or a cell that is empty."""
-
-
 _Parts = tuple[Callable[..., None], tuple[Any, ...], Any]
 
 
@@ -97,17 +94,6 @@ _BY_NAME = (
     types.MethodDescriptorType,
     types.ClassMethodDescriptorType,
 )
-_WRAPPERS: dict[type, str] = {
-    property: "fget",
-    staticmethod: "__func__",
-    classmethod: "__func__",
-    types.MethodType: "__func__",
-    functools.partial: "func",
-    functools.partialmethod: "func",
-    functools.cached_property: "func",
-    type(functools.lru_cache(len)): "__wrapped__",
-}
-"""Where objects that stand for a function keep it."""
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _UNREAD = frozenset(
     {
@@ -141,7 +127,7 @@ class _CodePickler(pickle.Pickler):
         self._types: dict[type, None] = {}
         self._ordinary: set[type] = set()  # classes whose instances are pickled as always
         self._versions: set[str] = set()
-        self._homes: dict[Any, bool] = {}
+        self._local = LocalCode()
         self._sets: dict[int, Any] = {}
         self._dtypes: dict[Any, str] = {}
         self._tellers: dict[type, Any] = {set: _CodePickler._set, frozenset: _CodePickler._set}
@@ -188,7 +174,7 @@ class _CodePickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         kind = type(obj)
-        if kind in self._ordinary or obj is _walked or obj is _Missing:
+        if kind in self._ordinary or obj is _walked or obj is Missing:
             return NotImplemented
         if isinstance(obj, type):
             return self._class(obj)
@@ -218,7 +204,7 @@ class _CodePickler(pickle.Pickler):
     def _class(self, cls: type) -> Any:
         if is_installed(cls.__module__) and _is_importable(cls):
             self._versions.add(version_of(cls.__module__))
-            patches = self._local_attributes(cls)
+            patches = self._local.attributes_of(cls)
             return _parts("patched", cls.__module__, cls.__qualname__, patches) if patches else NotImplemented
         self.place = f"what {cls.__qualname__} refers to "
         attributes = sorted((name, value) for name, value in vars(cls).items() if name not in _UNREAD)
@@ -256,61 +242,15 @@ class _CodePickler(pickle.Pickler):
         self.place = f"what the module {name} refers to "
         return _parts("module", name, *sorted(item for item in vars(module).items() if not item[0].startswith("__")))
 
-    def _local_attributes(self, cls: type) -> list[tuple[str, str, Any]]:
-        """What the asker put into an installed class, or one it derives from: functions, classes, callable objects."""
-        found = []
-        for base in cls.__mro__:
-            for name, value in vars(base).items():
-                kind = type(value)
-                if kind in _PLAIN or (
-                    kind is types.FunctionType and self._homes.get(value.__globals__.get("__name__"))
-                ):
-                    continue  # most are soon known
-                if self._is_local(value):
-                    found.append((base.__qualname__, name, value))
-        return found
-
-    def _is_local(self, thing: Any) -> bool:
-        """Whether this is code of the asker's, or a wrapper around some."""
-        kind = type(thing)
-        while kind in _WRAPPERS:
-            thing = getattr(thing, _WRAPPERS[kind])
-            kind = type(thing)
-        if kind is types.FunctionType:
-            home = thing.__globals__.get("__name__")
-            if "__wrapped__" in thing.__dict__ and self._is_local(thing.__wrapped__):
-                return True
-        else:
-            home = thing.__module__ if isinstance(thing, type) else kind.__module__
-            if home != "__main__" and getattr(sys.modules.get(home), "__file__", None) is None:
-                return False  # of no file: made by the interpreter, or by a compiler for extension modules
-        if home not in self._homes:
-            self._homes[home] = is_installed(home)
-        return not self._homes[home]
-
-    def _member(self, value: Any, path: Sequence[str]) -> Any:
-        """What a chain of names leads to: a member of a local module, or the asker's own member of an installed one."""
-        for name in path:
-            if not isinstance(value, types.ModuleType):
-                break
-            local = not is_installed(value.__name__)
-            found = getattr(value, name, _Missing) if local else vars(value).get(name, _Missing)
-            if found is _Missing and not local:
-                break  # loaded on first use
-            if not (local or isinstance(found, types.ModuleType) or self._is_local(found)):
-                break
-            value = found
-        return value
-
     def _globals_of(self, function: types.FunctionType, chains: tuple[tuple[str, ...], ...]) -> list[Any]:
         """What the global names stand for now. Of a local module only the member that is looked up."""
         found: list[Any] = []
         for first, *rest in chains:
             if first in function.__globals__:
-                found.append((".".join((first, *rest)), self._member(function.__globals__[first], rest)))
+                found.append((".".join((first, *rest)), self._local.member(function.__globals__[first], rest)))
             else:
                 builtin = _builtin_of(function, first)
-                if builtin is _Missing or self._is_local(builtin):
+                if builtin is Missing or self._local.holds(builtin):
                     found.append((first, builtin))
         return found
 
@@ -318,8 +258,8 @@ class _CodePickler(pickle.Pickler):
         module = imported_module(name, level, function.__globals__.get("__package__"))
         if module is None:  # installed, or not there: still, members may have been put into it
             there = vars(sys.modules[name]) if not level and name in sys.modules else {}
-            return [there[each] for each in names if each in there and self._is_local(there[each])] or None
-        members = [self._member(module, [each]) for each in names if each != "*"]
+            return [there[each] for each in names if each in there and self._local.holds(there[each])] or None
+        members = [self._local.member(module, [each]) for each in names if each != "*"]
         return members if members and "*" not in names else module
 
     def _builtin(self, function: Any) -> Any:
@@ -358,7 +298,7 @@ def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        return _Missing
+        return Missing
 
 
 def _text(annotation: Any) -> str:
@@ -388,4 +328,4 @@ def _is_importable(thing: Any) -> bool:
 
 def _builtin_of(function: types.FunctionType, name: str) -> Any:
     known = function.__globals__.get("__builtins__", {})
-    return (known if isinstance(known, Mapping) else vars(known)).get(name, _Missing)
+    return (known if isinstance(known, Mapping) else vars(known)).get(name, Missing)
