@@ -124,6 +124,16 @@ def test_a_model_that_was_saved_and_loaded_is_the_same(model: Any) -> None:
     assert digest_code(pickle.loads(pickle.dumps(fitted))) == digest_code(fitted)
 
 
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
+def test_a_tree_that_counts_its_calls_stays_the_same_model(algorithm: str) -> None:
+    """The counters depend on the rows it was shown, and what a question is known by must not."""
+    model, other = (KNeighborsClassifier(algorithm=algorithm).fit(X[part:], Y[part:]) for part in (0, 1))
+    before = digest_code(model)
+    model.predict(X)
+    assert digest_code(model) == before
+    assert digest_code(other) != before
+
+
 def test_a_set_of_pairs_is_the_same_in_every_process() -> None:
     script = "from unworn.queries.code_digest import digest_code as d; print(d({(a, b) for a in 'xyz' for b in 'uvw'}))"
     told = {

@@ -188,6 +188,9 @@ class _CodePickler(pickle.Pickler):
             return _parts("type", _text(obj))
         if kind.__module__.startswith("numba.") and hasattr(obj, "py_func"):
             return _parts("numba", obj.py_func, dict(getattr(obj, "targetoptions", {})))
+        if hasattr(kind, "get_n_calls") and kind.__module__.startswith("sklearn.neighbors."):
+            state = obj.__getstate__()  # without its counters, which every look at rows moves on
+            return _parts("tree", kind, *state[:7], *state[11:])
         if isinstance(obj, PurePath):
             return _parts("path", str(obj))
         if isinstance(obj, logging.Logger):
