@@ -104,7 +104,8 @@ def synth(
       [age]
       edges = [0, 18, 30, 65, inf]
     """
-    from unworn.holdout.rows_ledger import find_ledger, known_ledger
+    from unworn.holdout.rows_ledger import check_domain_readable, find_ledger, known_ledger
+    from unworn.registry import PER_USER
     from unworn.release.auto import METHODS, best, predictions
     from unworn.release.auto import chosen as choose
     from unworn.release.fit import is_unknown
@@ -124,6 +125,8 @@ def synth(
         parquet_library()
     sample = Sample.read(str(data))
     allowed = min(DELTA, 0.01 / sample.size) if delta is None else delta
+    if domain == "rows":
+        check_domain_readable(sample, ledger or PER_USER)
     with bad_input():
         known = _domain(sample, domain, train, _listed(columns))
         check_schema(sample, known)

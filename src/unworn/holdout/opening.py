@@ -175,8 +175,14 @@ def _same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
 
 def knows(sample: Sample, store: Store) -> bool:
     """Whether a ledger has these rows already; ``Mismatch`` where it has them with other columns."""
-    found = (family.keyed for family in families(store.holdouts(), store))
-    return any(_same_rows(sample, *keyed) for keyed in found if keyed is not None)
+    return bool(known_terms(sample, store))
+
+
+def known_terms(sample: Sample, store: Store) -> list[Terms]:
+    """The terms on which a ledger has these rows, one for each use; ``Mismatch`` where it has them otherwise."""
+    found = (family for family in families(store.holdouts(), store) if family.keyed is not None)
+    same = next((family for family in found if family.keyed and _same_rows(sample, *family.keyed)), None)
+    return [] if same is None else [chain.terms for chain in same.chains]
 
 
 def veiled(columns: Mapping[str, tuple[str, str]], key: Key) -> dict[str, tuple[str, str]]:

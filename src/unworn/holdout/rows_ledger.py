@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from unworn.errors import LedgerError, Mismatch, SecondLedger
-from unworn.holdout.opening import knows
+from unworn.holdout.opening import known_terms, knows
 from unworn.ledger import MemoryStore, Store, ledger_exists, ledger_url, open_store
+from unworn.mechanisms.released import Released
 from unworn.registry import PER_USER, PerUser
 from unworn.registry.home import LEDGERS, Unwritable
 from unworn.registry.known_rows import KnownRows, Registry, RowMarks
@@ -96,6 +97,38 @@ def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
         if registry.claim(marks, url, [known.id for known in found]):
             return chosen._register(registry, marks, url)
         chosen.close()
+
+
+def is_known(sample: Sample) -> bool:
+    """Whether the registry knows these rows, or rows that share columns with them."""
+    registry = Registry.existing()
+    return registry is not None and bool(_known(sample, registry, row_marks(sample, registry.secret)))
+
+
+def check_domain_readable(sample: Sample, ledger: Named) -> None:
+    """Refuse to read a domain off rows that a ledger has on other terms: which values occur would be told for nothing.
+
+    Memory beside a ledger is allowed, as ever, and whoever spells it out is warned.
+    """
+    registry = Registry.existing()
+    found = [] if registry is None else _known(sample, registry, row_marks(sample, registry.secret))
+    urls = {known.ledger for known in found if ledger is not None}
+    urls |= {ledger_url(ledger)} if isinstance(ledger, str | os.PathLike) else set()
+    stores = [ledger] if isinstance(ledger, Store) else []
+    stores += [open_store(url) for url in sorted(urls) if ledger_exists(url)]
+    try:
+        terms = [terms for store in stores for terms in known_terms(sample, store)]
+    finally:
+        for store in stores:
+            if store is not ledger:
+                store.close()
+    for known in terms:
+        if not (isinstance(known.mechanism, Released) and known.mechanism.domain.get("origin") == "rows"):
+            raise Mismatch(
+                f"these rows were sealed as {known.name!r}, and no domain is read off them: which values occur would "
+                "be told for nothing.\n  Declare the domain, or read it off rows that may be seen (train).",
+                holdout=known.name,
+            )
 
 
 def known_ledger(sample: Sample) -> str | None:

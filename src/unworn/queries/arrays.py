@@ -61,6 +61,9 @@ def read_array(data: Any) -> Column:
     array = np.asarray(data)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(all="ignore"):
+            array = array.astype(np.float64)  # what a question is known by, it is
     if array.dtype.kind in "iuf":
         return Column("number", array)
     if array.dtype.kind == "b":
@@ -102,12 +105,30 @@ def number_words(values: NDArray[Any]) -> NDArray[np.uint64]:
     with np.errstate(all="ignore"):
         floats = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # minus zero becomes zero
         words: NDArray[np.uint64] = floats.view(np.uint64)
-        if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-            limit = 2**53
-            if int(values.max()) > limit or int(values.min()) < -limit:
-                top = 2.0**64 if values.dtype.kind == "u" else 2.0**63
-                inside = floats < top
-                exact = inside & (np.where(inside, floats, 0.0).astype(values.dtype) == values)
-                own = np.ascontiguousarray(values).view(np.uint64) * _MIX + _MIX
-                words = np.where(exact, words, own)
+        exact = _exact(values, floats)
+        if exact is not None:
+            own = np.ascontiguousarray(values).view(np.uint64) * _MIX + _MIX
+            words = np.where(exact, words, own)
     return words
+
+
+def are_floats(values: NDArray[Any]) -> bool:
+    """Whether a float64 holds each of these numbers exactly.
+
+    >>> are_floats(np.array([2**60, 1])), are_floats(np.array([2**60 + 1, 1]))
+    (True, False)
+    """
+    with np.errstate(all="ignore"):
+        exact = _exact(values, np.ascontiguousarray(values, dtype=np.float64))
+    return exact is None or bool(exact.all())
+
+
+def _exact(values: NDArray[Any], floats: NDArray[np.float64]) -> Bools | None:
+    """Which numbers their float64 is equal to; None where all are."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return None
+    if int(values.max()) <= 2**53 and int(values.min()) >= -(2**53):
+        return None
+    inside = floats < (2.0**64 if values.dtype.kind == "u" else 2.0**63)
+    exact: Bools = inside & (np.where(inside, floats, 0.0).astype(values.dtype) == values)
+    return exact

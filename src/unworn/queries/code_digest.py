@@ -28,8 +28,11 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
+import numpy as np
+
 from unworn.errors import Unaskable
 from unworn.queries.bytecode import read_bytecode
+from unworn.queries.local_code import LocalCode, Missing
 from unworn.queries.origins import Files, imported_module, is_installed, version_of
 
 
@@ -71,8 +74,7 @@ def _walked(*parts: Any) -> None:
     """Stands in the pickle before what was walked through; nobody ever calls it."""
 
 
-class _Missing:
-    """A global that does not exist, or a cell that is empty."""
+_UNKNOWN = object()
 
 
 _Parts = tuple[Callable[..., None], tuple[Any, ...], Any]
@@ -121,12 +123,14 @@ class _CodePickler(pickle.Pickler):
         super().__init__(cast(Any, sink), protocol=5)
         self.place = "it "
         self._files = Files()
-        self._texts: dict[str, str | None] = {}
+        self._texts: dict[str, str] = {}
         self._types: dict[type, None] = {}
         self._ordinary: set[type] = set()  # classes whose instances are pickled as always
         self._versions: set[str] = set()
-        self._homes: dict[Any, bool] = {}
+        self._local = LocalCode()
         self._sets: dict[int, Any] = {}
+        self._dtypes: dict[Any, str] = {}
+        self._tellers: dict[type, Any] = {set: _CodePickler._set, frozenset: _CodePickler._set}
 
     def dump_rest(self) -> None:
         """The classes of instances that were pickled without naming them, and versions of what is installed."""
@@ -139,21 +143,38 @@ class _CodePickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> str | None:
         kind = type(obj)
         if kind is str:
-            if obj in self._texts:
-                return self._texts[obj]
-            digest = self._files.digest(obj)
-            told = self._texts[obj] = None if digest is None else f"file {obj!r} {digest}"
-            return told
-        if (kind is set or kind is frozenset) and all(type(item) in _PLAIN for item in obj):
-            # In an order of their own: that of a set of texts changes from process to process.
-            self._sets.setdefault(id(obj), (len(self._sets), obj))
-            items = sorted(f"{type(item).__name__} {item!r}" for item in obj)
-            return f"{kind.__name__} {self._sets[id(obj)][0]} {items!r}"
-        return None
+            told = self._texts.get(obj)
+            return self._text(obj) if told is None else told
+        tell = self._tellers.get(kind, _UNKNOWN)
+        if tell is _UNKNOWN:
+            tell = self._tellers[kind] = _CodePickler._dtype if issubclass(kind, np.dtype) else None
+        return None if tell is None else tell(self, obj)
+
+    def _text(self, text: str) -> str:
+        """What it says, or the file that it names: a pickle tells one text met twice from two that are equal."""
+        digest = self._files.digest(text)
+        self._texts[text] = f"text {text}" if digest is None else f"file {text!r} {digest}"
+        return self._texts[text]
+
+    def _set(self, items: Any) -> str | None:
+        """In an order of their own: that of a set of texts changes from process to process."""
+        if not all(map(_is_plain, items)):
+            return None
+        self._sets.setdefault(id(items), (len(self._sets), items))
+        told = sorted(f"{type(item).__name__} {item!r}" for item in items)
+        return f"{type(items).__name__} {self._sets[id(items)][0]} {told!r}"
+
+    def _dtype(self, dtype: Any) -> str | None:
+        if dtype.metadata is not None or dtype.kind == "T" or type(dtype).__module__ != "numpy.dtypes":
+            return None
+        key = dtype, dtype.isalignedstruct
+        if key not in self._dtypes:
+            self._dtypes[key] = repr(dtype)
+        return self._dtypes[key]
 
     def reducer_override(self, obj: Any) -> Any:
         kind = type(obj)
-        if kind in self._ordinary or obj is _walked or obj is _Missing:
+        if kind in self._ordinary or obj is _walked or obj is Missing:
             return NotImplemented
         if isinstance(obj, type):
             return self._class(obj)
@@ -167,6 +188,9 @@ class _CodePickler(pickle.Pickler):
             return _parts("type", _text(obj))
         if kind.__module__.startswith("numba.") and hasattr(obj, "py_func"):
             return _parts("numba", obj.py_func, dict(getattr(obj, "targetoptions", {})))
+        if hasattr(kind, "get_n_calls") and kind.__module__.startswith("sklearn.neighbors."):
+            state = obj.__getstate__()  # without its counters, which every look at rows moves on
+            return _parts("tree", kind, *state[:7], *state[11:])
         if isinstance(obj, PurePath):
             return _parts("path", str(obj))
         if isinstance(obj, logging.Logger):
@@ -183,7 +207,7 @@ class _CodePickler(pickle.Pickler):
     def _class(self, cls: type) -> Any:
         if is_installed(cls.__module__) and _is_importable(cls):
             self._versions.add(version_of(cls.__module__))
-            patches = self._local_attributes(cls)
+            patches = self._local.attributes_of(cls)
             return _parts("patched", cls.__module__, cls.__qualname__, patches) if patches else NotImplemented
         self.place = f"what {cls.__qualname__} refers to "
         attributes = sorted((name, value) for name, value in vars(cls).items() if name not in _UNREAD)
@@ -203,10 +227,8 @@ class _CodePickler(pickle.Pickler):
             self._versions.add(version_of(str(home)))
             found: list[Any] = []
         else:
-            found = _globals_of(function, code.chains)
-            found += [
-                ("import", level, name, _imported(function, level, name, names)) for level, name, names in code.imports
-            ]
+            found = self._globals_of(function, code.chains)
+            found += [("import", *statement, self._imported(function, *statement)) for statement in code.imports]
         texts = [text for text in code.texts if self._files.digest(text) is not None]
         return _parts(
             "function", code.digest, function.__defaults__, function.__kwdefaults__, cells, found, texts, vars(function)
@@ -223,24 +245,25 @@ class _CodePickler(pickle.Pickler):
         self.place = f"what the module {name} refers to "
         return _parts("module", name, *sorted(item for item in vars(module).items() if not item[0].startswith("__")))
 
-    def _local_attributes(self, cls: type) -> list[tuple[str, str, Any]]:
-        """Functions of the asker's that were put into an installed class, or one it derives from."""
-        found = []
-        for base in cls.__mro__:
-            for name, value in vars(base).items():
-                kind, inner = type(value), value
-                if kind is property:
-                    inner = value.fget
-                elif kind is staticmethod or kind is classmethod:
-                    inner = value.__func__
-                if type(inner) is not types.FunctionType:
-                    continue
-                home = inner.__globals__.get("__name__")
-                if home not in self._homes:
-                    self._homes[home] = is_installed(home)
-                if not self._homes[home]:
-                    found.append((base.__qualname__, name, value))
+    def _globals_of(self, function: types.FunctionType, chains: tuple[tuple[str, ...], ...]) -> list[Any]:
+        """What the global names stand for now. Of a local module only the member that is looked up."""
+        found: list[Any] = []
+        for first, *rest in chains:
+            if first in function.__globals__:
+                found.append((".".join((first, *rest)), self._local.member(function.__globals__[first], rest)))
+            else:
+                builtin = _builtin_of(function, first)
+                if builtin is Missing or self._local.holds(builtin):
+                    found.append((first, builtin))
         return found
+
+    def _imported(self, function: types.FunctionType, level: int, name: str, names: tuple[str, ...]) -> Any:
+        module = imported_module(name, level, function.__globals__.get("__package__"))
+        if module is None:  # installed, or not there: still, members may have been put into it
+            there = vars(sys.modules[name]) if not level and name in sys.modules else {}
+            return [there[each] for each in names if each in there and self._local.holds(there[each])] or None
+        members = [self._local.member(module, [each]) for each in names if each != "*"]
+        return members if members and "*" not in names else module
 
     def _builtin(self, function: Any) -> Any:
         home = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -259,6 +282,7 @@ _READERS: dict[type, Callable[[_CodePickler, Any], Any]] = {
     staticmethod: lambda _, it: _parts("static", it.__func__),
     classmethod: lambda _, it: _parts("classmethod", it.__func__),
     functools.cached_property: lambda _, it: _parts("cached", it.func, it.attrname),
+    functools.partialmethod: lambda _, it: _parts("partialmethod", it.func, it.args, it.keywords),
     type(functools.lru_cache(len)): lambda _, it: _parts("lru", it.__wrapped__, it.cache_parameters()),
     dataclasses.Field: lambda _, it: _parts(
         "field", it.name, _text(it.type), it.default, it.default_factory, it.init, it.compare, it.metadata, it.kw_only
@@ -268,11 +292,16 @@ _READERS: dict[type, Callable[[_CodePickler, Any], Any]] = {
 }
 
 
+def _is_plain(item: Any) -> bool:
+    """Whether its text says all about it, in every process the same."""
+    return type(item) in _PLAIN or (type(item) is tuple and all(map(_is_plain, item)))
+
+
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        return _Missing
+        return Missing
 
 
 def _text(annotation: Any) -> str:
@@ -300,34 +329,6 @@ def _is_importable(thing: Any) -> bool:
     return found is thing
 
 
-def _globals_of(function: types.FunctionType, chains: tuple[tuple[str, ...], ...]) -> list[Any]:
-    """What the global names stand for now. Of a local module only the member that is looked up."""
-    found: list[Any] = []
-    for first, *rest in chains:
-        if first in function.__globals__:
-            value: Any = function.__globals__[first]
-            found.append((".".join((first, *rest)), _member(value, rest)))
-        elif not _is_builtin(function, first):
-            found.append((first, _Missing))
-    return found
-
-
-def _member(value: Any, path: list[str]) -> Any:
-    for name in path:
-        if not isinstance(value, types.ModuleType) or is_installed(value.__name__):
-            break
-        value = getattr(value, name, _Missing)
-    return value
-
-
-def _is_builtin(function: types.FunctionType, name: str) -> bool:
+def _builtin_of(function: types.FunctionType, name: str) -> Any:
     known = function.__globals__.get("__builtins__", {})
-    return name in (known if isinstance(known, Mapping) else vars(known))
-
-
-def _imported(function: types.FunctionType, level: int, name: str, names: tuple[str, ...]) -> Any:
-    module = imported_module(name, level, function.__globals__.get("__package__"))
-    if module is None:
-        return None
-    members = [_member(module, [each]) for each in names if each != "*"]
-    return members if members and "*" not in names else module
+    return (known if isinstance(known, Mapping) else vars(known)).get(name, Missing)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.arrays import number_words, read_array
+from unworn.queries.arrays import are_floats, number_words, read_array
 from unworn.queries.labels import Class, as_classes
 from unworn.queries.live_code import Code
 from unworn.queries.rows import Column, Frame, run_code
@@ -148,6 +148,10 @@ def small_labels(labels: Column) -> NDArray[np.int8]:
 def _digest(column: Column) -> str:
     """SHA-256 over the values: numbers as words, text as codes in order of first appearance."""
     shape = ",".join(map(str, column.values.shape)).encode()
+    if column.vocabulary is None and not are_floats(column.values):
+        signed = column.values.dtype.kind == "i" or int(column.values.max()) < 2**63
+        words = column.values.astype("<i8" if signed else "<u8")  # no word for a float may stand for one of these
+        return hashlib.sha256(b"integers\0" + words.dtype.str.encode() + shape + b"\0" + words.tobytes()).hexdigest()
     if column.vocabulary is None:
         return hashlib.sha256(b"numbers\0" + shape + b"\0" + number_words(column.values).tobytes()).hexdigest()
     digest = hashlib.sha256(b"text\0" + shape + b"\0")

@@ -6,11 +6,12 @@ randomly rounded units. A question sees a :class:`Frame`: some of the rows, colu
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +175,13 @@ def guarded(run: Callable[[], T | None]) -> T:
     return result
 
 
+def _without_workers() -> AbstractContextManager[Any]:
+    """Threads for joblib's parallel calls: worker processes that were started before write past what is withheld."""
+    joblib = sys.modules.get("joblib")
+    configured = getattr(joblib, "parallel_config", None) or getattr(joblib, "parallel_backend", None)
+    return nullcontext() if configured is None else cast("AbstractContextManager[Any]", configured("threading"))
+
+
 def run_code(run: Callable[[], T | None]) -> T:
     """The user's own call, inside :func:`guarded`: what *it* asks other holdouts is not shown, wherever it runs."""
 
@@ -181,7 +189,7 @@ def run_code(run: Callable[[], T | None]) -> T:
         errors = _shown.get()
         before = _shown.set(None)
         try:
-            with nullcontext() if errors is None else np.errstate(**errors):
+            with _without_workers() if errors is None else np.errstate(**errors):
                 return run()
         finally:
             _shown.reset(before)

@@ -74,7 +74,7 @@ def fit(
     >>> len(release.sample(100)["plan"])
     100
     """
-    from unworn.holdout.rows_ledger import find_ledger
+    from unworn.holdout.rows_ledger import check_domain_readable, find_ledger
     from unworn.release.auto import chosen
     from unworn.release.sealing import sealed
     from unworn.sample import Sample
@@ -87,6 +87,9 @@ def fit(
             f"a workload is Marginals(2), Thresholds('age'), … or their sum, not a {type(workload).__name__}"
         )
     sample = Sample.read(frame)
+    memory = find_ledger(sample, None) if ledger is None else None  # says if the rows have a ledger, before all else
+    if isinstance(domain, str) and domain == "rows":
+        check_domain_readable(sample, ledger)
     known = _domain(domain, sample, train)
     if uses is not None and known.origin == "rows":
         raise Unaskable("a domain cannot be read off rows that several uses share: declare it, or give train=")
@@ -94,11 +97,11 @@ def fit(
     rows = sample.size if shared is None else shared.size(sample.size)
     problem = Problem(rows, known, asked, epsilon, delta, confidence)
     way = chosen(method, problem)
-    # Rows that the domain has no place for are refused before there is a ledger; but where one may know these rows, it
-    # is asked first, or refusals would answer questions about rows whose terms are fixed.
-    tables = Coded(sample, known) if ledger is None or is_unknown(sample, ledger) else None
+    # Rows that the domain has no place for are refused before there is a ledger; but where one may know these rows, or
+    # columns of them, it is asked first, or refusals would answer questions about rows whose terms are fixed.
+    tables = Coded(sample, known) if memory or is_unknown(sample, ledger) else None
     auto = isinstance(method, str) and method == "auto"
-    place = find_ledger(sample, ledger)
+    place = memory or find_ledger(sample, ledger)
     try:
         made = sealed(sample, place, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables)
     except BaseException:
@@ -110,11 +113,11 @@ def fit(
 
 def is_unknown(sample: Any, ledger: str | os.PathLike[str] | Store | PerUser | None) -> bool:
     """Whether no ledger can know these rows: the one that is named is not there, and the registry knows no other."""
-    from unworn.holdout.rows_ledger import known_ledger
+    from unworn.holdout.rows_ledger import is_known
 
     if isinstance(ledger, Store) or (isinstance(ledger, str | os.PathLike) and ledger_exists(ledger_url(ledger))):
         return False
-    return known_ledger(sample) is None
+    return not is_known(sample)
 
 
 def _domain(given: Any, sample: Any, train: Any) -> Domain:

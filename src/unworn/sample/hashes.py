@@ -32,14 +32,14 @@ def hashes(size: int, secret: bytes, columns: Iterable[Column]) -> Words:
 
 
 def hash_runs(
-    size: int, secret: bytes, columns: Iterable[Column], lanes: tuple[int, ...] = (0, 1)
+    size: int, secret: bytes, columns: Iterable[Column], lanes: tuple[int, ...] = (0, 1), coarse: bool = False
 ) -> Iterator[tuple[slice, Words]]:
-    """The same a run at a time, in both lanes or in one.
+    """The same a run at a time, in both lanes or in one; ``coarse``, of numbers as a ``float32`` holds them.
 
     Each folds in one word after another by multiply, add and mix with secret odd multipliers. Mixing between the words
     matters: a plain sum of products loses the sign bits of two floats.
     """
-    fields = [Fields(column) for column in columns]
+    fields = [Fields(column, coarse) for column in columns]
     keys = Stream(secret, "rows").words(12 * len(fields)).reshape(-1, 2, 3, 2)[:, lanes] | np.uint64(1)
     for rows in runs(size):
         part = np.zeros((len(lanes), rows.stop - rows.start), dtype=np.uint64)
@@ -52,8 +52,8 @@ def hash_runs(
 class Fields:
     """The words of a column's rows: its value (two words for text), then whether it is missing."""
 
-    def __init__(self, column: Column) -> None:
-        self._column, self._table = column, None
+    def __init__(self, column: Column, coarse: bool = False) -> None:
+        self._column, self._coarse, self._table = column, coarse and column.kind == "number", None
         if column.vocabulary is not None:
             joined = b"".join(map(text_digest, column.vocabulary.tolist()))
             self._table = np.frombuffer(joined, dtype="<u8").reshape(-1, 2).T.astype(np.uint64)
@@ -74,6 +74,9 @@ class Fields:
             return (
                 np.zeros(len(column.values), np.uint64) if column.missing is None else column.missing.astype(np.uint64)
             )
+        if self._coarse:
+            with np.errstate(all="ignore"):
+                column = Column("number", column.values.astype(np.float32), column.missing)
         words = value_words(column) if self._table is None else self._table[place].take(column.values)
         return words if column.missing is None else np.where(column.missing, np.uint64(0), words)
 

@@ -6,6 +6,9 @@ lies on both sides with probability P(k) = 1 - q^k - (1 - q)^k, where q = n / (n
 they come to exactly n costs a factor of at most sqrt(8 n m / (n + m)). So the number of values on both sides has a tail
 that holds for every population (Chernoff), and a copy is far out in it: of values that occur twice chance puts about
 half on both sides, a copy all of them.
+
+It holds for any function of rows too. So numbers are compared as a ``float32`` holds them, and rows that went through
+one are found all the same.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from unworn.sample.stored_digests import hashed_lane
 
 if TYPE_CHECKING:
     from unworn.queries.rows import Column
+    from unworn.queries.schema import Schema
     from unworn.sample.sample import Sample
 
 _COMPARED = 2**23
@@ -47,26 +51,39 @@ class SharedRows:
 
 def shared_rows(holdout: Sample | Stored, train: Sample, secret: bytes) -> SharedRows | None:
     """Compare the two over the columns they have in common; ``None`` where none is, or rows stay in a cluster."""
-    names = sorted(
-        name
-        for name in holdout.columns
-        if name in train.columns and holdout.schema[name].kind == train.schema[name].kind
-    )
-    if not names or (isinstance(holdout, Stored) and not holdout.engine.local):
+    pairs = _common(holdout.schema, train.schema)
+    if not pairs or (isinstance(holdout, Stored) and not holdout.engine.local):
         return None
     bits = max(0, math.ceil(math.log2(max(holdout.rows, train.rows) / _COMPARED)))
     if isinstance(holdout, Stored):
-        lanes = holdout.engine.map(names, partial(hashed_lane, secret, names))
+        lanes = holdout.engine.map(list(pairs), partial(hashed_lane, secret, list(pairs)))
         here = _part(lanes, bits)
     else:
         with holdout.reading():
-            here = _lane(holdout.rows, secret, [holdout.columns[name] for name in names], bits)
+            here = _lane(holdout.rows, secret, [holdout.columns[name] for name in pairs], bits)
     with train.reading():
-        theirs = _lane(train.rows, secret, [train.columns[name] for name in names], bits)
+        theirs = _lane(train.rows, secret, [train.columns[name] for name in pairs.values()], bits)
     if not bits and np.array_equal(here, theirs) and _nats(theirs) > _ORDERED:
         return SharedRows(len(here), True, -_nats(theirs))
     found = compare(here, theirs)
     return SharedRows(found.rows << bits, not bits, found.log_chance)
+
+
+def _common(here: Schema, there: Schema) -> dict[str, str]:
+    """The columns of the holdout that ``train`` has too, with their names there.
+
+    The labels go with the labels. Where no feature's name is in both, as between a frame and a matrix, but as many of
+    the same kinds are, they go by their places: so they are shown to models.
+    """
+    mine, theirs = ([name for name in schema if name != schema.target] for schema in (here, there))
+    pairs = {name: name for name in mine if name in theirs}
+    if not pairs and [here[name].kind for name in mine] == [there[name].kind for name in theirs]:
+        pairs = dict(zip(mine, theirs, strict=True))
+    if here.target is not None and there.target is not None:
+        pairs[here.target] = there.target
+    elif here.target is not None and here.target in there:
+        pairs[here.target] = here.target
+    return {name: other for name, other in sorted(pairs.items()) if here[name].kind == there[other].kind}
 
 
 def compare(here: Words, there: Words) -> SharedRows:
@@ -100,7 +117,7 @@ def _tail(sizes: NDArray[Any], times: NDArray[Any], both: int, n: int, m: int) -
 
 
 def _lane(rows: int, secret: bytes, columns: list[Column], bits: int) -> Words:
-    return _part((part[0] for _, part in hash_runs(rows, secret, columns, (0,))), bits)
+    return _part((part[0] for _, part in hash_runs(rows, secret, columns, (0,), coarse=True)), bits)
 
 
 def _part(lanes: Iterable[Words], bits: int) -> Words:

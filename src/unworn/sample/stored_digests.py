@@ -122,8 +122,8 @@ def _hashed(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:
 
 
 def hashed_lane(secret: bytes, names: list[str], place: int, batch: Batch) -> Words:
-    """Half of the hashes of a batch's rows: enough to compare rows with others."""
-    lanes = hash_runs(batch.size, secret, [batch.columns[name] for name in names], (0,))
+    """Half of the coarse hashes of a batch's rows: enough to compare rows with others."""
+    lanes = hash_runs(batch.size, secret, [batch.columns[name] for name in names], (0,), coarse=True)
     return np.concatenate([part[0] for _, part in lanes])
 
 
