@@ -17,13 +17,13 @@ import pytest
 
 from tests.attacks.test_own_errors import opened, question
 from unworn import Failed, Holdout, col, function, share
-from unworn.holdout import desk, memo, slip
+from unworn.holdout import desk, draft_entry, memo
 from unworn.ledger import line
 from unworn.mechanisms import kinds
 from unworn.sample import Sample
 
 ROWS = {"a": np.random.default_rng(0).normal(size=200)}
-MODULES = {module.__file__: inspect.getsource(module).splitlines() for module in (desk, memo, slip, line)}
+MODULES = {module.__file__: inspect.getsource(module).splitlines() for module in (desk, memo, draft_entry, line)}
 
 
 @pytest.mark.parametrize("name", sorted(kinds()))

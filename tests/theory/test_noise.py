@@ -13,8 +13,8 @@ sparse vector goes on after its last "above". In each of their plays the last in
 False alarm: ``tests.theory.test_validity.ALARM``, 1e-7 an assertion. Power: at 0.95 the lower end of the vote's
 interval lay .145, .124 and .096 above the truth (bounded noise, Gaussian, Laplace) in four plays of each control, with
 standard deviations of .013, .006 and .005; of the subsampled ones .086 and .068 with .007 and .011, in plans of 2,000
-asks. A play that is no miss is that many deviations away, six at least. The full size asks for 7 misses of 8. The sparse
-vector's control is given twice the asks: of 24 plays with 3,000 two did not miss, of 32 plays with 6,000 (four seeds) all did.
+asks. A play that is no miss is that many deviations away, six at least. The full size asks for 7 misses of 8. The
+sparse vector's control is given twice the asks: of 24 plays with 3,000 two did not miss, of 32 with 6,000 all did.
 """
 
 from __future__ import annotations

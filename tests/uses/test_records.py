@@ -123,7 +123,7 @@ def test_cards_and_meters_say_which_use(tmp_path: Path) -> None:
         ("release", USES, ROWS, 120),
     ]
     shown = runner.invoke(app, ["verify", "--ledger", str(ledger)]).stdout
-    assert "people-release · use release, share 30 % · 1 answers" in shown
+    assert "people-release · use release, share 30 % · 1 answer · " in shown
     assert "120 rows (use release, share 30 %)" in runner.invoke(app, ["verify", str(card)]).stdout
 
 
