@@ -1,4 +1,4 @@
-"""Two interrupts, the second while the first one's commit is taken back, leave a transaction open: nothing is told in it.
+"""Two interrupts, the second while a commit is taken back, leave a transaction open: nothing is told in it.
 
 SQLite then takes every later entry for a part of that transaction. It looks written to the process that has it open,
 and is in no file.

@@ -179,9 +179,9 @@ class Registry:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with fork_gate():  # a child that is forked in the midst of it would find SQLite locked for ever
-            with self._opened() as connection:
-                yield connection
+        # A child that is forked in the midst of it would find SQLite locked for ever.
+        with fork_gate(), self._opened() as connection:
+            yield connection
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
