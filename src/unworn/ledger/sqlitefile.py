@@ -57,8 +57,8 @@ def _check_log_and_links(path: Path) -> None:
     if not _length(str(path)) and _length(f"{path}-wal"):
         raise LedgerError(
             f"the ledger {path} is missing or empty, and {path.name}-wal, the log of one, is there.\n"
-            "  Put the ledger back beside it: the log may hold answers that were told. It was left as it is; if its ledger"
-            " is lost for good, move it away."
+            "  Put the ledger back beside it: the log may hold answers that were told. It was left as it is; "
+            "if its ledger is lost for good, move it away."
         )
     with contextlib.suppress(FileNotFoundError):
         links = os.stat(path).st_nlink
