@@ -227,3 +227,71 @@ def test_a_connection_that_could_not_be_closed_is_refused_to_children(
     assert join(in_child(lambda: refused(lambda: append(store)))) == 0
     append(store)
     assert len(store.read(ID)) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="calls fork by its name in the C library")
+def test_a_fork_that_python_does_not_know_of_opens_nothing_anew(store: SQLiteStore, path: Path) -> None:
+    """Though nobody has touched the store that it inherited."""
+    child = ctypes.PyDLL(None).fork()
+    if child == 0:
+        code = 1
+        try:
+            refused(lambda: SQLiteStore(path))
+            code = 0
+        finally:
+            os._exit(code)
+    assert join(child) == 0
+    append(store)
+    assert len(store.read(ID)) == 2
+
+
+def test_stores_that_could_not_be_made_keep_no_child_from_the_others(store: SQLiteStore) -> None:
+    errors = []
+    for _ in range(8):  # each error keeps its store, half made
+        with pytest.raises(LedgerError) as error:
+            SQLiteStore(":memory:")
+        errors.append(error)
+    assert join(in_child(lambda: append(store))) == 0
+    assert len(store.read(ID)) == 2
+
+
+def test_a_fork_waits_for_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that is forked while another thread looks something up would find SQLite locked for ever."""
+    from unworn.registry import known_rows
+
+    monkeypatch.setattr(known_rows, "_PATIENCE", 0.5)
+    registry, inside = known_rows.Registry.open(), threading.Event()
+
+    def look_up() -> None:
+        with registry._transaction():
+            inside.set()
+            time.sleep(0.2)
+
+    thread = threading.Thread(target=look_up)
+    thread.start()
+    inside.wait()
+    assert join(in_child(lambda: registry.forget("sqlite:///nothing.db"))) == 0
+    thread.join()
+
+
+INTERRUPTED = """
+import ctypes, functools, os, signal, sys, threading
+raise_signal = ctypes.PyDLL(None)["raise"]
+os.register_at_fork(before=functools.partial(raise_signal, signal.SIGINT))  # the last thing before the fork, in C
+from unworn.ledger.sqlite import SQLiteStore
+store = SQLiteStore(sys.argv[1])
+child = os.fork()
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+thread = threading.Thread(target=store.holdouts, daemon=True)
+thread.start()
+thread.join(20)
+os._exit(thread.is_alive())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="calls the C library by name")
+def test_an_interrupt_during_a_fork_leaves_nobody_waiting(path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(path)], env=ENV, timeout=60)
+    assert done.returncode == 0

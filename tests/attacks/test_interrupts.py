@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 from tests.attacks.test_own_errors import opened, question
 from unworn import Failed, Holdout, col, function, share
+from unworn.errors import Unaskable
 from unworn.holdout import desk, draft_entry, memo
 from unworn.ledger import line
 from unworn.mechanisms import kinds
@@ -197,3 +199,37 @@ def test_a_short_storm_of_interrupts_leaves_nobody_waiting(kind: str, threads: i
 def test_a_storm_of_100_000_interrupts_leaves_nobody_waiting(tmp_path: Path) -> None:
     for kind, interrupts, threads in [("memory", 40_000, 0), ("memory", 20_000, 3), ("sqlite", 40_000, 2)]:
         check(storm("memory" if kind == "memory" else str(tmp_path / "l.db"), interrupts, threads, 1_800), interrupts)
+
+
+class Striking:
+    """A lock under which a signal arrives, once, whose handler does something."""
+
+    def __init__(self, lock: Any, handler: Callable[[], object]) -> None:
+        self._lock, self._handlers = lock, [handler]
+
+    def __enter__(self) -> None:
+        self._lock.__enter__()
+        while self._handlers:
+            self._handlers.pop()()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.__exit__(*error)
+
+
+@pytest.mark.parametrize("of", ["desk", "store"])
+def test_a_signals_handler_may_ask_while_its_thread_stands_in_line(of: str, tmp_path: Path) -> None:
+    holdout = Holdout({"a": np.arange(200.0)}, ledger=tmp_path / "x.db")
+    queue = holdout._desk._line if of == "desk" else holdout._desk.store._line  # type: ignore[attr-defined]
+    told: list[int] = []
+
+    def ask(cut: float) -> None:
+        with contextlib.suppress(Unaskable):  # the handler's question, where the thread answers one already
+            told.append(holdout.ask(share(col("a") > cut), 0.5).index)
+
+    queue._turn = Striking(queue._turn, lambda: ask(10.0))
+    thread = threading.Thread(target=ask, args=(20.0,), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert sorted(told) == ([1, 2] if of == "desk" else [1])
+    holdout.close()

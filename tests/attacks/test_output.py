@@ -25,6 +25,7 @@ from sklearn.preprocessing import OneHotEncoder
 from tests.attacks.emitting import SECRET, WAYS
 from unworn import Holdout
 from unworn.holdout import code_on_train
+from unworn.queries import withheld_output
 from unworn.queries.rows import Raised, guarded
 from unworn.queries.withheld_output import withhold_output
 
@@ -143,6 +144,28 @@ def test_everything_comes_back_whatever_is_raised(error: type[BaseException]) ->
     with pytest.raises(Raised):
         guarded(fail)
     sys.displayhook = before[4]
+    assert hooks() == before
+
+
+@pytest.mark.parametrize("error", [TimeoutError, SystemExit, KeyboardInterrupt])
+def test_everything_comes_back_if_a_signal_comes_while_it_does(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handler raises whatever it likes, wherever the main thread is: here, when output is about to come back."""
+    before, dup2 = hooks(), os.dup2
+    struck: list[int] = []
+
+    def strike(*descriptors: int) -> int:
+        if withheld_output._inside == {} and not struck:
+            struck.append(1)
+            raise error
+        return dup2(*descriptors)
+
+    monkeypatch.setattr(os, "dup2", strike)
+    with pytest.raises(error), withheld_output.withhold_output():
+        pass
+    monkeypatch.undo()
+    assert struck
     assert hooks() == before
 
 

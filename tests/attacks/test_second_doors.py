@@ -322,6 +322,18 @@ def test_a_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 # ---------------------------------------------------------------- memory, spelled out
 
 
+def test_a_home_that_moves_with_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative UNWORN_HOME would be another registry, and so another budget, after every chdir."""
+    monkeypatch.setenv("UNWORN_HOME", "home")
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        monkeypatch.chdir(tmp_path / place)
+        for ledger in ({}, {"ledger": tmp_path / f"{place}.db"}):
+            with pytest.raises(LedgerError, match="Give a full path"):
+                Holdout(people(), "y", **ledger)
+        assert not any((tmp_path / place).iterdir())
+
+
 def test_memory_says_that_the_promise_ends_with_the_object() -> None:
     answer = Holdout(people(), "y", ledger=None).ask(QUESTION, 0.5)
     assert any("the promise ends with it" in words for words in answer.certificate.assumptions)

@@ -81,6 +81,10 @@ class GroupCommit(ABC):
             self._held_for_fork = self._ready_for_fork = False
             self._lock.release()
 
+    def notice_fork(self) -> None:
+        if self._pid != os.getpid():
+            self._disown()
+
     def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
         check_run(entries, expect)
         self._mine()

@@ -62,14 +62,18 @@ class LedgerFile:
                     reason="SQLITE_BUSY",
                 )
             connection = self.reach()
+            if connection.in_transaction:  # an interrupt ended a commit, and another one its taking back
+                connection.execute("ROLLBACK")
             yield connection
         finally:
             self._turn.release()  # also after an interrupt between two steps: to release what is not held is no error
 
     def connect(self) -> sqlite3.Connection:
         """The connection, to read from."""
-        if self.connection is not None and (not self.writes or self._is_in_place()):
-            return self.connection
+        connection = self.connection
+        # In the midst of a transaction that nobody ended, one would read what never became durable.
+        if connection is not None and not connection.in_transaction and (not self.writes or self._is_in_place()):
+            return connection
         if not self.writes:
             self._open()
             assert self.connection is not None

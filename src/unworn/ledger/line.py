@@ -60,7 +60,7 @@ class Line:
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()  # reentrant, because a signal's handler may ask, wherever its thread is
         self._first: _Bed | None = None
         self._sleepers: list[_Bed] = []
 

@@ -61,7 +61,6 @@ class SQLiteStore(GroupCommit):
         restoring
             Open a ledger although it lacks entries that were told, to bring them back from a backup.
         """
-        super().__init__()
         if str(path) == ":memory:":
             raise LedgerError("a ledger in memory is ledger=None; ':memory:' names no file")
         # The real path, so that a ledger reached by a link finds the same keys.
@@ -72,6 +71,7 @@ class SQLiteStore(GroupCommit):
         self._file = LedgerFile(self.path, self._check, write=write)
         self._restoring, self._was_checked = restoring, False
         self._closed = False
+        super().__init__()  # last: from here on a fork may come, and finds a whole store
         with self._mine():
             self._connect()
 
@@ -216,13 +216,16 @@ class SQLiteStore(GroupCommit):
         before = self._connection
         try:
             connection = self._file.confirm()
+            if connection.in_transaction:
+                raise LedgerError(f"SQLite did not end the transaction on {self.path}")
         except LedgerError as error:
             raise LedgerError(f"{error.message}\n  What was just written is not told, and may be charged.") from error
         for holdout, (index, hashed) in {entry.holdout: (entry.index, entry.hash) for entry in last}.items():
             # By the connection that wrote it, it was counted; by another one it must be read.
             if connection is not before and connection.execute(_HASH, (holdout, index)).fetchone() != (hashed,):
                 raise _lost(index)
-            self._heads.note(holdout, index, hashed)
+            if not self._restoring:  # a backup may end before what was told: the note that says so must stay
+                self._heads.note(holdout, index, hashed)
 
     def _let_go(self) -> None:
         self._heads.close()

@@ -32,6 +32,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     """Open a ledger's file, or make it. The file is never opened by other means than SQLite's own: closing
     such a second handle would drop the locks this process holds on it.
     """
+    _check_log_and_links(path)
     deadline = time.monotonic() + PATIENCE
     while True:
         connection = None
@@ -49,6 +50,25 @@ def open_file(path: Path) -> sqlite3.Connection:
                 continue
             raise explain(error, path, "open") from error
         return connection
+
+
+def _check_log_and_links(path: Path) -> None:
+    """Refuse a log without its ledger, which SQLite would remove, and a ledger with two names, which has two logs."""
+    if not _length(str(path)) and _length(f"{path}-wal"):
+        raise LedgerError(
+            f"the ledger {path} is missing or empty, and {path.name}-wal, the log of one, is there.\n"
+            "  Put the ledger back beside it: the log may hold answers that were told. It was left as it is; "
+            "if its ledger is lost for good, move it away."
+        )
+    with contextlib.suppress(FileNotFoundError):
+        links = os.stat(path).st_nlink
+        if links > 1:
+            raise LedgerError(
+                f"the ledger {path} has {links} names (hard links): each has a log of its own, and what is told under "
+                "one is lost to the others.\n"
+                "  Close it everywhere, then keep one name and replace the others by copies or symbolic links.",
+                links=links,
+            )
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

@@ -39,15 +39,15 @@ def withhold_output() -> Iterator[None]:
         _enter(me)
         yield
     finally:
-        interrupted = False
+        interrupt: BaseException | None = None
         while me is not None:
             try:
                 _leave(me)
                 me = None
-            except KeyboardInterrupt:  # not before output is back
-                interrupted = True
-        if interrupted:
-            raise KeyboardInterrupt
+            except BaseException as error:  # whatever a signal's handler raises: not before output is back
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
 
 def _enter(me: object) -> None:
@@ -58,12 +58,21 @@ def _enter(me: object) -> None:
 
 
 def _leave(me: object) -> None:
+    from_outside: Exception | None = None
     with _lock:
         _inside.pop(me, None)
         while not _inside and _undo:
-            with contextlib.suppress(Exception):  # one stream that is closed must not keep the others mute
+            try:
                 _undo[-1]()
+            except Exception as error:
+                # A stream that is closed fails again, and must not keep the others mute. What fails but once came from
+                # outside, as the error of a timer does.
+                with contextlib.suppress(Exception):
+                    _undo[-1]()
+                    from_outside = error
             _undo.pop()
+    if from_outside is not None:
+        raise from_outside
 
 
 def _mute() -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from unworn.display import show_value
 from unworn.errors import LedgerError
 from unworn.ledger.keyfiles import read_key, write_key
 from unworn.ledger.keys import Key
@@ -22,7 +23,13 @@ def home_folder() -> Path:
     """``UNWORN_HOME``, or where this platform keeps what programs remember for a user."""
     named = os.environ.get(VARIABLE)
     if named:
-        return Path(named).expanduser().absolute()
+        folder = Path(named).expanduser()
+        if not folder.is_absolute():  # it would be another one, with ledgers of its own, wherever a program is run
+            raise LedgerError(
+                f"{VARIABLE} is {show_value(named)}, which is another directory wherever a program is run, and rows "
+                f"would have a ledger in each.\n  Give a full path, such as {show_value(str(folder.absolute()))}."
+            )
+        return folder
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "unworn"
     if sys.platform == "darwin":

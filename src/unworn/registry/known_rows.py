@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unworn.errors import LedgerError
+from unworn.ledger.forks import fork_gate
 from unworn.registry.home import home_folder, make_home, read_secret
 
 _FILE, _VERSION, _PATIENCE, _CHUNK = "registry.db", 1, 30.0, 500
@@ -178,6 +179,12 @@ class Registry:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        # A child that is forked in the midst of it would find SQLite locked for ever.
+        with fork_gate(), self._opened() as connection:
+            yield connection
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
         connection = None
         try:
             if not os.path.exists(self._path):  # SQLite would make it readable by others
