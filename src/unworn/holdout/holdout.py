@@ -384,7 +384,7 @@ class Holdout(Looking):
             _ = query.fingerprint  # made here, so that what has none is refused before rows are read
         except (TypeError, ValueError, RecursionError) as why:
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
-        if not made_here:
+        if facts.runs_code and not made_here:
             check_code(query)
         if facts.runs_code and self._train is not None:
             try_code(query, set(self._sample.columns), self._train, self._few_rows)
