@@ -30,8 +30,8 @@ class LedgerFile:
 
     Two locks of our own make up for SQLite's, which any reader of the file in this process drops: ``-open`` is held by
     all who have the ledger open, so that only the last one removes the log; ``-lock`` by whoever is opening, closing or
-    committing. And before and after every commit the names of the file, its log and its index must still mean the
-    files that this connection has open, or what is written would be found by nobody else.
+    committing, and together by those who read. And before and after every commit the names of the file, its log and its
+    index must still mean the files that this connection has open, or what is written would be found by nobody else.
     """
 
     def __init__(self, path: Path, check: Check, *, write: bool = True) -> None:
@@ -54,13 +54,7 @@ class LedgerFile:
         if self.connection is None:
             check_place(self.path)
         try:
-            # While we have the ledger open nobody removes the lock's file, so its name need not be looked up.
-            if not self._turn.acquire(alone=True, patience=PATIENCE, by_name=self.connection is None):
-                raise LedgerError(
-                    f"could not use the ledger {self.path}: another process has held it for {PATIENCE:.0f} s.\n"
-                    "  Nothing was charged. End that process, then ask again.",
-                    reason="SQLITE_BUSY",
-                )
+            self._wait_for_turn(alone=True)
             connection = self.reach()
             if connection.in_transaction:  # an interrupt ended a commit, and another one its taking back
                 connection.execute("ROLLBACK")
@@ -68,18 +62,41 @@ class LedgerFile:
         finally:
             self._turn.release()  # also after an interrupt between two steps: to release what is not held is no error
 
-    def connect(self) -> sqlite3.Connection:
-        """The connection, to read from."""
-        connection = self.connection
-        # In the midst of a transaction that nobody ended, one would read what never became durable.
-        if connection is not None and not connection.in_transaction and (not self.writes or self._is_in_place()):
-            return connection
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, to read from, with no other process of ours opening the ledger meanwhile.
+
+        Where a reader of the files has dropped all of SQLite's locks, whoever opens the ledger makes its shared index
+        anew: for a moment it has no pages, and the system ends whoever looks at it then.
+        """
+        connection, in_place = self.connection, False
         if not self.writes:
-            self._open()
+            if connection is None:
+                self._open()
             assert self.connection is not None
-            return self.connection
-        with self.turn() as connection:
-            return connection
+            yield self.connection
+            return
+        # In the midst of a transaction that nobody ended, one would read what never became durable.
+        if connection is not None and not connection.in_transaction:
+            try:
+                self._wait_for_turn(alone=False)
+                in_place = self._is_in_place()
+                if in_place:
+                    yield connection
+            finally:
+                self._turn.release()
+        if not in_place:
+            with self.turn() as connection:
+                yield connection
+
+    def _wait_for_turn(self, *, alone: bool) -> None:
+        # While we have the ledger open nobody removes the lock's file, so its name need not be looked up.
+        if not self._turn.acquire(alone=alone, patience=PATIENCE, by_name=self.connection is None):
+            raise LedgerError(
+                f"could not use the ledger {self.path}: another process has held it for {PATIENCE:.0f} s.\n"
+                "  Nothing was charged. End that process, then ask again.",
+                reason="SQLITE_BUSY",
+            )
 
     def reach(self) -> sqlite3.Connection:
         """In one's turn: the connection, to the files that others find; opened anew where these are others now."""

@@ -72,8 +72,8 @@ class SQLiteStore(GroupCommit):
         self._restoring, self._was_checked = restoring, False
         self._closed = False
         super().__init__()  # last: from here on a fork may come, and finds a whole store
-        with self._mine():
-            self._connect()
+        with self._mine(), self._reading():
+            pass  # opened, and whole
 
     # ---- what a store does
 
@@ -159,10 +159,10 @@ class SQLiteStore(GroupCommit):
     def _connection(self) -> sqlite3.Connection | None:
         return self._file.connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         if self._closed:
             raise LedgerError(f"the ledger {self.path} was closed; open it again")
-        return self._file.connect()
+        return self._file.reading()
 
     def _check(self, connection: sqlite3.Connection) -> None:
         """Of a connection that was just opened: is this a whole ledger, and as long as it was?"""
@@ -182,7 +182,8 @@ class SQLiteStore(GroupCommit):
     def _select(self, sql: str, *values: Any) -> list[Entry]:
         with self._mine():
             try:
-                rows = self._connect().execute(sql, values).fetchall()
+                with self._reading() as connection:
+                    rows = connection.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 raise explain(error, self.path, "read") from error
         return [Entry.from_row(*row) for row in rows]
