@@ -68,7 +68,7 @@ class Certificate:
 
     @property
     def theorem(self) -> str:
-        return self.terms.mechanism.theorem
+        return self.terms.mechanism.named_theorem()
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -16,11 +16,33 @@ from unworn.typed_fields import read_fields
 class Described:
     """A symbol was released: one of the positions in the transcript, with its own code length.
 
-    ``nats`` is the length of the code word beyond the cost of *where* surprises fell, which
-    :func:`unworn.bounds.compression.code_length` charges from the counts.
+    ``nats`` is the length of the code word beyond the cost of *where* surprises fell, which the law that entry 0 names
+    charges.
     """
 
     surprise: bool
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """A symbol was released for a question with a guess of this ``origin``, or for a test.
+
+    ``side`` is 1 for a surprise above the guess, -1 for one below, and 0 otherwise; ``nats`` is the code word's length
+    beyond the cost of whether it was a surprise.
+    """
+
+    origin: str
+    surprise: bool
+    side: int
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A final value was released; where it was the ``last`` word, nothing but others fixed with it may follow."""
+
+    last: bool
     nats: float
 
 
@@ -87,9 +109,11 @@ class Stopped:
     """Whoever asked stopped the ask by an interrupt, and no code of theirs ran: nothing about rows was told."""
 
 
-Event = Described | Looked | Shown | Noised | Drew | Crossed | Climbed | Ended | Stopped
+Event = Described | Guessed | Finished | Looked | Shown | Noised | Drew | Crossed | Climbed | Ended | Stopped
 _KINDS: dict[str, type[Event]] = {
     "described": Described,
+    "guessed": Guessed,
+    "finished": Finished,
     "looked": Looked,
     "shown": Shown,
     "noised": Noised,

@@ -35,7 +35,8 @@ class Verdict:
         if null is None or has_failed(record.symbol):
             raise ValueError(f"entry {certificate.entry.index} of the ledger is not the outcome of a test")
         words = show_line(record.label.removesuffix(asked_at(null[2])))
-        return cls(record.symbol == 1, words, null[2], record.offer.log_level, certificate.entry.index, certificate)
+        level = certificate.terms.mechanism.test_level(record.offer)
+        return cls(record.symbol == 1, words, null[2], level, certificate.entry.index, certificate)
 
     @property
     def corrected_level(self) -> float:

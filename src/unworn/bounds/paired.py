@@ -30,7 +30,13 @@ _LOG_SIDE_SHARE = math.log(3.0 / 8.0)
 
 @overload
 def discordance(
-    difference_low: float, difference_high: float, spread: float, n: float, log_level: float, zero_one: bool
+    difference_low: float,
+    difference_high: float,
+    spread: float,
+    n: float,
+    log_level: float,
+    zero_one: bool,
+    shared: bool = True,
 ) -> tuple[float, float]: ...
 @overload
 def discordance(
@@ -40,6 +46,7 @@ def discordance(
     n: ArrayLike,
     log_level: ArrayLike,
     zero_one: bool,
+    shared: bool = True,
 ) -> tuple[Floats, Floats]: ...
 def discordance(
     difference_low: ArrayLike,
@@ -48,6 +55,7 @@ def discordance(
     n: ArrayLike,
     log_level: ArrayLike,
     zero_one: bool,
+    shared: bool = True,
 ) -> tuple[float, float] | tuple[Floats, Floats]:
     """Limits for E d, where the mean difference lies in a cell and the mean of \\|d\\| is at most ``spread``.
 
@@ -69,6 +77,9 @@ def discordance(
         An upper bound of the observed mean \\|d\\|.
     zero_one
         Whether \\|d\\| is 0 or 1 on every row; then s_hi is Clopper and Pearson's limit, else Chernoff's.
+    shared
+        Whether the three limits share the level. Where cell and spread are one symbol of a conversation that pays for
+        itself (Theorem C′) they need not: whichever of them misses, the symbol comes up with probability at most b.
 
     >>> low, high = discordance(0.0, 0.0, 0.03, 10_000, math.log(0.05), zero_one=True)
     >>> round(low, 4), round(high, 4)
@@ -76,11 +87,11 @@ def discordance(
     """
     plain = isinstance(difference_low, NUMBER) and isinstance(difference_high, NUMBER)
     if plain and isinstance(spread, NUMBER) and isinstance(n, NUMBER) and isinstance(log_level, NUMBER):
-        return _limits(difference_low, difference_high, spread, n, log_level, zero_one=zero_one)
+        return _limits(difference_low, difference_high, spread, n, log_level, zero_one=zero_one, shared=shared)
     arrays = broadcast(difference_low, difference_high, spread, n, log_level)
     shape = arrays[0].shape
     columns = (array.ravel().tolist() for array in arrays)
-    rows = [_limits(*row, zero_one=zero_one) for row in zip(*columns, strict=True)]
+    rows = [_limits(*row, zero_one=zero_one, shared=shared) for row in zip(*columns, strict=True)]
     if shape == ():
         return rows[0]
     table = np.array(rows, dtype=float).reshape(*shape, 2)
@@ -88,7 +99,7 @@ def discordance(
 
 
 def _limits(
-    low: float, high: float, spread: float, n: float, log_level: float, *, zero_one: bool
+    low: float, high: float, spread: float, n: float, log_level: float, *, zero_one: bool, shared: bool
 ) -> tuple[float, float]:
     check_between("difference_low", low, -1, 1)
     check_between("difference_high", high, -1, 1)
@@ -99,15 +110,14 @@ def _limits(
     check_rows(n)
     check_log_level(log_level)
     # A spread between two attainable ones may lie above the limit at the lower of them, when b is near 1.
-    most = max(_spread_high(spread, n, log_level, zero_one), spread)
-    nats = -(_LOG_SIDE_SHARE + log_level) / n
+    most = max(_spread_high(spread, n, log_level + _LOG_SPREAD_SHARE * shared, zero_one), spread)
+    nats = -(log_level + _LOG_SIDE_SHARE * shared) / n
     low, high = min(max(low, -spread), spread), min(max(high, -spread), spread)
     return -_largest(-low, most, nats), _largest(high, most, nats)
 
 
-def _spread_high(spread: float, n: float, log_level: float, zero_one: bool) -> float:
-    """Upper limit of E|d|, missed with probability b/4."""
-    log_side = log_level + _LOG_SPREAD_SHARE
+def _spread_high(spread: float, n: float, log_side: float, zero_one: bool) -> float:
+    """Upper limit of E|d|, missed with probability at most exp(``log_side``)."""
     if zero_one:
         count = min(n, math.floor(spread * n * (1.0 + 4e-16) + 1e-6))  # a count that rounding hid is not lost
         return high_limit(count, n, log_side)

@@ -210,12 +210,13 @@ class Desk:
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
-            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position)
+            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position, ask.final)
             if max(abs(offer.low), abs(offer.high)) > sys.float_info.max / 2 / self.transcript.terms.rows:
                 raise Unaskable(f"{ask.query.label} has too wide a range: no float holds a sum of so many values")
             if offer.part is not None and not getattr(self.rows, "has_parts", True):
                 raise Unaskable("rows kept in an engine have one use, all of them together: read them into memory")
-            limited = self.max_width is not None and offer.null is None  # a test has no width
+            # A test has no width, and a final value has none that is narrower.
+            limited = self.max_width is not None and offer.null is None and offer.final is None
             widest = self.transcript.mechanism.widest(offer) if limited else 0.0
             if self.max_width is not None and widest > self.max_width:
                 raise Exhausted(
@@ -242,8 +243,10 @@ class Desk:
         own = self.transcript.mechanism.own_guess(ask.query, ask.facts, self.transcript.records)
         if own is not None:
             return replace(ask, guess=own)
-        if ask.guess is not None or ask.parent is not None:
+        if ask.guess is not None or ask.parent is not None or ask.final is not None:
             return ask
+        if self.transcript.state.pattern is not None:
+            return ask  # the last answer is a poor guess: in a search every better model would be a surprise
         guess = ledger_guess(ask.query, ask.facts, self.transcript)
         return ask if guess is None else replace(ask, guess=guess)
 
@@ -311,7 +314,7 @@ class Desk:
         fresh: dict[tuple[str, int | None], int] = {}
         offers: list[tuple[int, Ask, Offer]] = []
         for place, ask in enumerate(asks):
-            name = (ask.query.fingerprint, ask.parent)
+            name = ask.name
             told = None if ask.again else transcript.answered(*name)
             if told is not None:
                 places[place] = told
@@ -336,6 +339,8 @@ class Desk:
         written: list[Written] = []
         for position, ((place, ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             batch, index = (position, len(offers)), len(transcript.entries) + position
+            if position:
+                offer = mechanism.reprice(offer, state)
             draft = DraftEntry(transcript.first.holdout, index, head, ask, offer, batch, now, key)
             found = None
             # What was offered stays; but a secret threshold may have ended with the answer before.
@@ -359,7 +364,7 @@ class Desk:
         memo.offered(ready)
         if ready is not None:  # other rows, other noise: or a ledger put back would show two samples' difference
             noise = noise.within("drawn", *ready.draw)
-        reply = mechanism.answer(state, offer, draft.ask.query, memo, noise)
+        reply = mechanism.reply(state, offer, draft.ask.query, memo, noise)
         if has_failed(reply.symbol):
             return draft.write_failure(mechanism, state, memo.was_interrupted(draft.ask.query))
         return draft.write(mechanism, state, reply, memo.draw)

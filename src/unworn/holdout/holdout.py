@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
 from unworn.answer import Answer
 from unworn.display import show_value
@@ -33,7 +33,9 @@ from unworn.scorer import Scorer
 from unworn.verdict import Verdict
 
 if TYPE_CHECKING:
+    from unworn.holdout.finishing import FinalQuote
     from unworn.holdout.meter import Quote
+    from unworn.mechanisms.record import Record
     from unworn.sample import Sample
 
 
@@ -50,7 +52,8 @@ class Holdout(Looking):
     groups
         An array or column name: the sampled unit is then the group, and groups weigh the same.
     asks
-        A planned number of asks. It narrows all but the first few intervals; the ask past it is refused.
+        A cap on the number of asks: the one past it is refused. Mechanisms that add noise need it as their plan; for
+        the others it makes nothing narrower.
     mechanism, confidence
         How answers are made, and the probability with which *all* of them hold together.
     ledger
@@ -255,28 +258,96 @@ class Holdout(Looking):
         """
         if not isinstance(answer, Answer):
             raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
+        record = self._record_of(answer)
+        if record.offer.null is not None:
+            raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
+        if record.offer.final is not None:
+            raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
+        if not isinstance(self.mechanism, GuessAndCheck):
+            raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
+        ask = Ask(self._question_of(answer, record), record.facts, None, _checked_name(by), parent=answer.index)
+        with self._desk.order():
+            transcript = self._desk.released()
+            if transcript.answered(*ask.name) is None:
+                offer = transcript.offer(ask.facts, None, ask.parent)
+                self.mechanism.check_gain(record.offer, record.symbol, offer)
+        return self._one(ask)
+
+    @overload
+    def final(
+        self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None
+    ) -> Answer: ...
+    @overload
+    def final(
+        self, questions: Iterable[Answer | Query | str], *, close: bool = True, by: str | None = None
+    ) -> list[Answer]: ...
+    def final(
+        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True, by: str | None = None
+    ) -> Answer | list[Answer]:
+        """The last word: exact values, nearly as sharp as those of a test set that nobody had touched.
+
+        Several answers or questions at once are fixed together and share the level. The holdout is then closed, because
+        what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final` tells
+        beforehand. A final interval is never wider than what was known.
+        """
+        one = isinstance(questions, Answer | Query | str)
+        asks = self._final_asks(questions, close, by)
+        told = self._enter(asks)
+        if one:
+            return self._checked_answer(told[0])
+        by_name = {ask.query.fingerprint: answer for ask, answer in zip(asks, told, strict=True)}
+        return [by_name[ask.query.fingerprint] for ask in asks]
+
+    def quote_final(
+        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True
+    ) -> FinalQuote:
+        """What :meth:`final` would reach, without asking for it."""
+        from unworn.holdout.finishing import quote_final
+
+        asks = self._final_asks(questions, close, None)
+        with self._desk.order():
+            return quote_final(asks, self._desk.released(), close)
+
+    def _final_asks(self, questions: Any, close: bool, by: str | None) -> list[Ask]:
+        from unworn.holdout.finishing import final_asks
+
+        if not isinstance(close, bool):
+            raise Unaskable(f"close= is True or False, not {show_value(close)}")
+        listed = [questions] if isinstance(questions, Answer | Query | str) else _listed(questions, "final questions")
+        if not listed:
+            raise Unaskable("name at least one answer or question whose final value is wanted")
+        asks = []
+        for question in listed:
+            if isinstance(question, Answer):
+                record = self._record_of(question)
+                asks.append(Ask(self._question_of(question, record), record.facts, None, _checked_name(by)))
+            else:
+                asks.append(self._prepare(question, None, by=by, test=True))
+        with self._desk.order():
+            return final_asks(asks, self._desk.released(), close)
+
+    def _record_of(self, answer: Answer) -> Record:
+        """What this holdout's ledger says of one of its answers."""
         entry = answer.certificate.entry
         if entry.holdout != self.id:
-            raise Unaskable("this answer comes from another holdout; sharpen it there")
+            raise Unaskable("this answer comes from another holdout; ask there")
         with self._desk.order():
             transcript = self._desk.released()
             if not 0 < entry.index < len(transcript.entries) or transcript.entries[entry.index].hash != entry.hash:
-                raise Unaskable(
-                    f"answer {entry.index} is not in this holdout's ledger; sharpen one from .answers or ask"
-                )
+                raise Unaskable(f"answer {entry.index} is not in this holdout's ledger; take one from .answers or ask")
             record = transcript.record(entry.index)
         if has_failed(record.symbol):
             raise Unaskable("there is nothing to sharpen: the question's own code failed on the rows")
-        if record.offer.null is not None:
-            raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
-        if not isinstance(self.mechanism, GuessAndCheck):
-            raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
+        return record
+
+    def _question_of(self, answer: Answer, record: Record) -> Query:
+        """The question that an answer was given to, if it is still the same."""
         query = answer.query if answer.query is not None else parse(record.question)
         if query.fingerprint != record.fingerprint:
             raise Unaskable("this answer was given to another question than the one it carries")
         query.facts(self._sample.schema, self._sample.length)
         check_code(query)
-        return self._one(Ask(query, record.facts, None, _checked_name(by), parent=entry.index))
+        return query
 
     def quote(
         self, question: Query | str, guess: SupportsFloat | None = None, *, guess_se: float | None = None
@@ -423,6 +494,10 @@ class Holdout(Looking):
 
     def _one(self, ask: Ask) -> Answer:
         (answer,) = self._enter([ask])
+        return self._checked_answer(answer)
+
+    @staticmethod
+    def _checked_answer(answer: Answer) -> Answer:
         record = answer.certificate.record
         if has_failed(record.symbol):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS

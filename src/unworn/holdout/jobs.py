@@ -9,6 +9,7 @@ from unworn.answer import Answer
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
+from unworn.mechanisms.record import FINAL
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
@@ -23,6 +24,12 @@ class Ask:
     by: str | None = None
     again: bool = False
     parent: int | None = None
+    final: tuple[int, int, bool] | None = None
+
+    @property
+    def name(self) -> tuple[str, int | None]:
+        """What a repeat has in common with it."""
+        return self.query.fingerprint, self.parent if self.final is None else FINAL
 
 
 class Job:

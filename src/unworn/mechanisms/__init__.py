@@ -123,8 +123,8 @@ def forget(kind: type[Mechanism]) -> None:
 def from_json(data: dict[str, Any]) -> Mechanism:
     """The mechanism that an entry 0 names.
 
-    >>> from_json({"name": "Rounding", "cells": 20})
-    Rounding(cells=20)
+    >>> from_json({"name": "Rounding", "cells": 20}).law
+    'C'
     """
     parameters = dict(data)
     name = parameters.pop("name", None)
@@ -132,4 +132,5 @@ def from_json(data: dict[str, Any]) -> Mechanism:
         raise ValueError("a mechanism is known by a name")
     if name not in _HOMES and name not in _SEALED and name not in _OTHERS:
         raise LedgerError(f"this version knows no mechanism {name!r:.80}; it knows {', '.join((*_HOMES, *_OTHERS))}")
-    return read_fields(_kind(name), parameters)
+    kind = _kind(name)
+    return read_fields(kind, {**kind.former, **parameters})

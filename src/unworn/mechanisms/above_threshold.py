@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-from unworn.bounds import code_length
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
-from unworn.mechanisms.coded import Coded, lone_failed, lone_nats, priced, published, whole
+from unworn.mechanisms.coded import Coded, folded, lone_failed, lone_nats, priced, published, typical_state, whole
 from unworn.mechanisms.noisy import number
-from unworn.mechanisms.one_sided import ceiling, floor
+from unworn.mechanisms.limits import interval
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -25,9 +24,8 @@ BELOW, TOP = 0, 1
 class AboveThreshold(Coded):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
-    With c yeses so far the transcript is one of C(asks, c), so thousands of noes cost no more than ln(asks) nats
-    together. No noise is needed: a short answer protects by itself (Theorem C). *Below* publishes everything up to just
-    beyond the threshold, *top* everything from just before it; one side has all of the level (``one_sided``).
+    Thousands of noes cost less than a nat together, each yes some ten. No noise is needed: a short answer protects by itself (Theorem C′). *Below* publishes everything up to just
+    beyond the threshold, *top* everything from just before it.
 
     Parameters
     ----------
@@ -43,7 +41,7 @@ class AboveThreshold(Coded):
     >>> offer = search.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
     >>> below, top = search.publish(offer, BELOW), search.publish(offer, TOP)
     >>> (below.low, round(below.high, 3)), (round(top.low, 3), top.high)
-    ((0.0, 0.912), (0.887, 1.0))
+    ((0.0, 0.905), (0.89, 1.0))
 
     References
     ----------
@@ -55,6 +53,7 @@ class AboveThreshold(Coded):
     tops: int | None = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not math.isfinite(number("threshold", self.threshold)):
             raise ValueError(f"threshold must be a finite number, in the questions' own units, not {self.threshold!r}")
         if self.tops is not None and (isinstance(self.tops, bool) or not isinstance(self.tops, int) or self.tops < 1):
@@ -71,7 +70,7 @@ class AboveThreshold(Coded):
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
             raise TypeError(f"AboveThreshold does not know the event {event!r}")
-        return state.further(event.surprise, event.nats)
+        return folded(state, event.surprise, event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         # Were an ask of a batch refused half-way, the refusal would tell what those before it said: all may be tops.
@@ -101,15 +100,17 @@ class AboveThreshold(Coded):
         return Described(True, lone_nats(offer)) if whole(symbol, TOP) == TOP else Described(False, 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        return 0.0, lone_nats(offer)
+        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        return calm, surprised + lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        edge = min(max(self.threshold, offer.low), offer.high)
-        if whole(symbol, TOP) == TOP:
-            return published((edge + offer.high) / 2, (floor(offer, edge), offer.high), "above")
+        edge, top = min(max(self.threshold, offer.low), offer.high), whole(symbol, TOP) == TOP
+        level = self.log_one_side(offer, top, lone_nats(offer) if top else 0.0)
+        if top:
+            return published((edge + offer.high) / 2, interval(offer, (edge, offer.high), 1.0, level), "above")
         # The middle of where the rows' value lies, as for any cell; the source says how little that is.
-        most = ceiling(offer, math.nextafter(edge, -math.inf))
-        return published((offer.low + edge) / 2, (offer.low, most), "below")
+        below = (offer.low, math.nextafter(edge, -math.inf))
+        return published((offer.low + edge) / 2, interval(offer, below, 1.0, level), "below")
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"threshold": self.threshold}
@@ -122,8 +123,8 @@ class AboveThreshold(Coded):
 
     def beyond(self, offer: Offer) -> float:
         """How far past the threshold an answer reaches, at most, as a share of the range: what more tops make wider."""
-        past = ceiling(offer, self.threshold) - self.threshold, self.threshold - floor(offer, self.threshold)
-        return max(past) / (offer.high - offer.low)
+        below, above = self.reveal(offer, BELOW).high - self.threshold, self.threshold - self.reveal(offer, TOP).low
+        return max(below, above) / (offer.high - offer.low)
 
     @classmethod
     def for_(
@@ -143,13 +144,12 @@ class AboveThreshold(Coded):
         first = cls(threshold)
         if width is None:
             return first
-        state = first.begin(rows, confidence, asks)
-        offer = priced(state, Facts("binary", 0.0, 1.0, zero_one=True), 0)
+        facts = Facts("binary", 0.0, 1.0, zero_one=True)
 
         def reach(tops: int) -> float:
             """Of the last ask, all tops but one being given."""
-            level = state.log_beta - code_length(asks, tops - 1, 0.0, asks)
-            return first.beyond(replace(offer, log_level=level))
+            state = typical_state(first.begin(rows, confidence, asks), asks - 1, tops - 1, 0.0)
+            return first.beyond(priced(state, facts, 0))
 
         if reach(1) > width:
             raise ValueError(

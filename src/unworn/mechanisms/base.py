@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
+from unworn.bounds.code_length import Pattern
 from unworn.errors import Exhausted, Unaskable
-from unworn.events import Ended, Event, Stopped
+from unworn.events import Ended, Event, Finished, Stopped
 from unworn.mechanisms.arguments import MOST, checked_goal, checked_parameters
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
@@ -70,7 +71,9 @@ class Offer:
     are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
     answer is a whole number of ``steps`` to the length of the range, at the ``price`` of the whole plan. Where a
     hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test. ``best`` is the rung
-    that the best score so far has reached.
+    that the best score so far has reached. ``place`` is what the answer's own symbol costs by where it falls: the origin
+    of the guess, and the nats of no surprise, of a surprise, and of one below and above the guess. Without it the symbol
+    is not charged, and the two limits share the level. ``final`` is (position, questions, whether they are the last).
     """
 
     index: int
@@ -94,6 +97,8 @@ class Offer:
     sensitivity: float | None = None
     null: tuple[int, float, float] | None = None
     best: int | None = None
+    place: tuple[str, float, float, float, float] | None = None
+    final: tuple[int, int, bool] | None = None
 
     @property
     def span(self) -> float:
@@ -154,14 +159,38 @@ class State:
     best: int | None = None
     ended: bool = False
     """Whether a failure was told that cannot be paid for, so that nothing may follow it."""
+    pattern: Pattern | None = None
+    """Where surprises fell, under Theorem C′."""
+    sides: tuple[int, int] = (0, 0)
+    """How many surprises lay below and above their guesses."""
+    closed: bool = False
+    """Whether final values were told, after which nothing may follow."""
 
-    def further(self, surprises: int = 0, nats: float = 0.0) -> State:
+    def further(self, surprises: int = 0, nats: float = 0.0, pattern: Pattern | None = None) -> State:
         """After one more answer, which cost so much."""
-        asked, surprises, nats = self.asked + 1, self.surprises + surprises, self.nats + nats
-        return State(self.rows, self.log_beta, self.planned, asked, surprises, nats, self.round, self.best, self.ended)
+        return State(
+            self.rows,
+            self.log_beta,
+            self.planned,
+            self.asked + 1,
+            self.surprises + surprises,
+            self.nats + nats,
+            self.round,
+            self.best,
+            self.ended,
+            self.pattern if pattern is None else pattern,
+            self.sides,
+            self.closed,
+        )
 
-    def index(self, position: int) -> int:
-        """The depth of the next ask (of the ask at ``position`` of the next batch), or a refusal."""
+    def check_open(self) -> None:
+        """Refuse whatever would follow what nothing may follow."""
+        if self.closed:
+            raise Exhausted(
+                "the final values have been told, and with them the holdout is closed: they are as sharp as they are "
+                "because nothing follows.\n  All answers hold, and asking them again is free. Seal fresh rows to ask on.",
+                asked=self.asked,
+            )
         if self.ended:
             raise Exhausted(
                 f"answer {self.asked} could not be made, and that it failed is a fact about the rows that this "
@@ -169,6 +198,10 @@ class State:
                 "  The answers given before hold all the same, and asking them again is free. Seal fresh rows.",
                 asked=self.asked,
             )
+
+    def index(self, position: int) -> int:
+        """The depth of the next ask (of the ask at ``position`` of the next batch), or a refusal."""
+        self.check_open()
         index = self.asked + 1 + position
         if self.planned is not None and index > self.planned:
             raise Exhausted(
@@ -184,6 +217,19 @@ class State:
         return index
 
 
+@dataclass(frozen=True, slots=True)
+class FinalPlace:
+    """Where a final value stands: its position among so many fixed together, and whether anything may follow.
+
+    ``told`` is what was offered and told when the question was asked before, if it was.
+    """
+
+    position: int = 0
+    questions: int = 1
+    last: bool = True
+    told: tuple[Offer, Symbol] | None = None
+
+
 @dataclass(frozen=True)
 class Mechanism(ABC):
     """How an answer is made from the rows. Subclasses are found by name, from the ledger's entry 0."""
@@ -195,6 +241,8 @@ class Mechanism(ABC):
     """What an answer takes from the rows: all their values, all of them rounded at random, or a few fresh rows."""
     tests: ClassVar[bool] = False
     """Whether hypotheses can be tested: see :meth:`offer_test`."""
+    former: ClassVar[dict[str, Any]] = {}
+    """What parameters meant that entry 0 of an older ledger does not have."""
     prices_failure: ClassVar[bool] = False
     """Whether ``event`` has prices for :data:`RAISED` and :data:`STOPPED`. Where it has none a failure closes the
     holdout: what was published before cannot miss because of what is told later, and nothing follows."""
@@ -251,6 +299,18 @@ class Mechanism(ABC):
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         """Price the ask at ``position`` of the next batch from public numbers, or raise ``Exhausted``."""
 
+    def reprice(self, offer: Offer, state: State) -> Offer:
+        """The offer of an ask of a batch, made before the batch, once the answers before it in the batch are known."""
+        return offer
+
+    def test_level(self, offer: Offer) -> float:
+        """ln of the level at which a hypothesis is tested."""
+        return offer.log_level
+
+    def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
+        """Price exact values that end the conversation. Whoever can give them overrides this."""
+        raise Unaskable(f"{type(self).__name__} has no final values: seal rows with GuessAndCheck for them")
+
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         """Price the test of a hypothesis (``facts.null``). Whoever can answer one says ``tests`` and overrides this."""
         raise Unaskable(self.no_tests())
@@ -270,8 +330,20 @@ class Mechanism(ABC):
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         """What releasing a symbol is entered as. Pure, so that a replay finds an event that was entered too cheaply."""
 
+    def reply(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        """:meth:`answer`, for every offer there is."""
+        if offer.final is not None:
+            from unworn.mechanisms.final_values import answer_final
+
+            return answer_final(offer, query, rows)
+        return self.answer(state, offer, query, rows, noise)
+
     def charge(self, offer: Offer, symbol: Symbol) -> Event:
-        """The same for every symbol there is, also where making an answer failed or was interrupted."""
+        """:meth:`event`, for every symbol there is, also where making an answer failed or was interrupted."""
+        if offer.final is not None:
+            from unworn.mechanisms.final_values import final_event
+
+            return final_event(offer, symbol)
         if not self.prices_failure:
             if symbol == RAISED:
                 return Ended()
@@ -283,8 +355,12 @@ class Mechanism(ABC):
         """:meth:`after`, for every event there is."""
         if state.ended and not isinstance(event, Ended):
             raise TypeError("nothing follows a failure that closed the holdout")
+        if state.closed and not isinstance(event, Finished):
+            raise TypeError("nothing follows final values")
         if isinstance(event, Ended):
             return replace(state.further(), ended=True)
+        if isinstance(event, Finished):
+            return replace(state.further(nats=event.nats), closed=event.last)
         return state.further() if isinstance(event, Stopped) else self.after(state, event)
 
     def failure(self, offer: Offer, interrupted: bool) -> Symbol:
@@ -302,11 +378,19 @@ class Mechanism(ABC):
         """
         if has_failed(symbol):
             return whole_range(offer)
+        if offer.final is not None:
+            from unworn.mechanisms.final_values import reveal_final
+
+            return reveal_final(offer, symbol)
         if offer.null is not None:
             if not self.tests or symbol not in (0, 1):
                 raise ValueError(f"{type(self).__name__} gives a test no outcome {symbol!r:.40}")
             return Published(float(symbol == 1), offer.low, offer.high, "test")  # of the value itself nothing is told
         return self.reveal(offer, symbol)
+
+    def named_theorem(self) -> str:
+        """What a certificate names."""
+        return self.theorem
 
     @abstractmethod
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:

@@ -1,22 +1,27 @@
-"""What the mechanisms share that answer with one word, priced by where the telling words fell."""
+"""What the mechanisms share that answer with one word, priced by the conversation that it belongs to."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
-from unworn.bounds import code_length
+from unworn.bounds.code_length import Pattern, side_nats
+from unworn.bounds.compression import code_length
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Described
-from unworn.mechanisms.base import RAISED, Mechanism, Offer, Published, State, Symbol
+from unworn.mechanisms.base import RAISED, STOPPED, FinalPlace, Mechanism, Offer, Published, State, Symbol
 from unworn.queries.query import Facts
 
+Cell = tuple[tuple[float, float], float]
+"""Where the rows' value lies, and a bound on the discordance of a paired question, as a share of the span."""
 SPARE_NATS = 30 * LN2
 """What a failure costs where no room is left among the words: 2^-30 of it is set aside for all that might fail."""
 REST_NATS = -math.log1p(-(2.0**-30))
 """What the other words cost more for it, 1e-9 nats: less than what a replay takes for rounding."""
+OUTSIDE = ("", 0.0, 0.0, 0.0, 0.0)
+"""The place of an answer that is neither a surprise nor none, and pays for its word alone."""
 
 
 def failure_nats(offer: Offer, symbol: Symbol, free_nats: float) -> float:
@@ -52,17 +57,96 @@ def lone_nats(offer: Offer) -> float:
     return REST_NATS + (LN2 if offer.runs_code else 0.0)
 
 
+def cell_nats(offer: Offer, symbol: Symbol) -> float:
+    """The length of the word for one of the offer's equal cells, or for a failure.
+
+    There is one more word than cells when user code may fail; what else may fail has a long one.
+    """
+    if symbol == STOPPED or (symbol == RAISED and not offer.runs_code):
+        return failure_nats(offer, symbol, SPARE_NATS)
+    return math.log(offer.cells + offer.runs_code) + REST_NATS
+
+
 @dataclass(frozen=True)
 class Coded(Mechanism):
-    """A mechanism whose words are few and cheap, but for some that are rare: *surprises*, which pay for their place."""
+    """A mechanism whose words are few and cheap, but for some that are rare: *surprises*, which pay for their place.
 
-    theorem: ClassVar[str] = "code length (Theorem C)"
+    ``law`` says by which theorem they pay: C', or C in ledgers that were sealed before there was C'.
+    """
+
+    theorem: ClassVar[str] = "code length (Theorem C')"
     prices_failure: ClassVar[bool] = True
+    former: ClassVar[dict[str, Any]] = {"law": "C"}
+    left_open: ClassVar[tuple[str, ...]] = ("law",)
+    """Parameters that, left out, are whatever the rows were sealed with."""
+
+    law: Literal["C", "C'"] | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.law not in (None, "C", "C'"):
+            raise ValueError(f"law is \"C'\", or \"C\" for older ledgers, not {self.law!r:.40}")
+
+    def named_theorem(self) -> str:
+        return self.theorem.replace("C'", "C") if self.law == "C" else self.theorem
+
+    def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
+        return replace(self, law=self.law or "C'")
+
+    def accepts(self, sealed: Mechanism) -> bool:
+        if type(self) is not type(sealed):
+            return False
+        given = {name: getattr(sealed, name) for name in self.left_open if getattr(self, name) is None}
+        return replace(self, **given) == sealed
+
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        state = super().begin(rows, confidence, asks)
+        return state if self.law == "C" else replace(state, pattern=Pattern())
 
     def spent(self, state: State) -> float:
+        if state.pattern is not None:
+            return state.pattern.nats + state.nats
         # The price of the next ask; at the end of a plan, that of the last.
         index = state.asked + 1 if state.planned is None else min(state.asked + 1, state.planned)
         return code_length(index, min(state.surprises, index - 1), state.nats, state.planned)
+
+    def reprice(self, offer: Offer, state: State) -> Offer:
+        """Under C' each answer of a batch pays for those before it, as if they had been asked one by one."""
+        if state.pattern is None or offer.place is None:
+            return offer
+        log_beta = state.log_beta if offer.null is None else math.log(offer.null[2])
+        place = place_of(state, offer.place[0]) if offer.place[0] else OUTSIDE
+        return replace(offer, log_level=log_beta - self.spent(state), place=place)
+
+    def log_side(self, offer: Offer, surprise: bool, nats: float) -> float | None:
+        """ln of the level of each limit, once the symbol is known; none where the two share the offer's."""
+        return None if offer.place is None else offer.log_level - offer.place[1 + surprise] - nats
+
+    def log_one_side(self, offer: Offer, surprise: bool, nats: float) -> float:
+        """The same for a cell that ends where the range does: one limit has all of the level.
+
+        Why it may, under Theorem C: let an answer say "below", and publish [low, U], or "not below", and publish
+        [L, high], where no population above U gives "below" with probability over b, and none under L "not below". A
+        population that missed in both ways would give either word with probability at most b, and 2b < 1.
+        """
+        side = self.log_side(offer, surprise, nats)
+        return offer.log_level if side is None else side
+
+    def test_level(self, offer: Offer) -> float:
+        if offer.place is None:
+            return offer.log_level
+        return offer.log_level - offer.place[2] - lone_nats(offer)
+
+    def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
+        from unworn.mechanisms.final_values import final_offer
+
+        if state.pattern is None:
+            raise Unaskable("this ledger was sealed under Theorem C, which has no final values: sharpen the answer")
+        told = None if place.told is None else (self.cell_of(*place.told), self.publish(*place.told))
+        return final_offer(state, facts, place, self.spent(state), told)
+
+    def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
+        """The cell that an answer told, and the bound on its discordance; the whole range where it told none."""
+        return (offer.low, offer.high), 1.0
 
     def no_tests(self) -> str:
         return (
@@ -74,11 +158,34 @@ class Coded(Mechanism):
         return Unaskable(f"{type(self).__name__} cannot answer a {facts.kind} question: {why}")
 
 
-def priced(state: State, facts: Facts, position: int) -> Offer:
-    """The offer that the transcript so far allows at this depth."""
+def place_of(state: State, origin: str) -> tuple[str, float, float, float, float]:
+    """What the next symbol costs by where it falls, under C'."""
+    if state.pattern is None:
+        raise TypeError("only Theorem C' charges an answer for its own symbol")
+    return origin, *state.pattern.prices(origin), side_nats(state.sides, -1), side_nats(state.sides, 1)
+
+
+def priced(state: State, facts: Facts, position: int, origin: str = "asker") -> Offer:
+    """The offer that the transcript so far allows at this depth; without an origin, of an answer outside the pattern."""
     index = state.index(position)
-    level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
-    return Offer(index, state.rows, facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code, level)
+    kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
+    if state.pattern is None:
+        level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
+        return Offer(index, state.rows, *kind, level)
+    level = state.log_beta - state.pattern.nats - state.nats
+    return Offer(index, state.rows, *kind, level, place=place_of(state, origin) if origin else OUTSIDE)
+
+
+def folded(state: State, surprise: bool, nats: float, origin: str = "asker") -> State:
+    """The state after a symbol that was, or was not, a surprise."""
+    pattern = None if state.pattern is None else state.pattern.after(origin, surprise)
+    return state.further(surprise, nats, pattern)
+
+
+def typical_state(state: State, asks: int, surprises: int, nats: float) -> State:
+    """Where a conversation stands after so many asks, wherever its surprises fell: for planning."""
+    pattern = None if state.pattern is None else Pattern.typical(asks, surprises)
+    return replace(state, asked=asks, surprises=surprises, nats=nats, pattern=pattern)
 
 
 def published(value: float, limits: tuple[float, float], source: str) -> Published:

@@ -4,129 +4,136 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, ClassVar, Self
 
-from unworn.bounds import code_length, offset_nats
 from unworn.errors import Unaskable
-from unworn.events import Described, Event
-from unworn.mechanisms.base import RAISED, Guess, Mechanism, Offer, Published, Reply, State, Symbol, has_failed
-from unworn.mechanisms.cells import check_cells, check_step, edges, is_inside, locate
-from unworn.mechanisms.coded import failure_nats, lone_failed, lone_nats
+from unworn.events import Described, Event, Guessed
+from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.cells import FINEST, check_cells, check_step, edges, is_inside, locate
+from unworn.mechanisms.coded import Cell, Coded, folded, priced
+from unworn.mechanisms.guess_words import farthest, octaves, unpack, with_a_word, word_cost
 from unworn.mechanisms.limits import interval
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Raised, Rows
 
-_LN2 = math.log(2)
-_UPWARD = 1.0 + 1e-12
-"""The length of a word that is made of what others leave is rounded up."""
+_WORTHWHILE = 0.9
+"""What sharpening must narrow an interval to."""
+_TEST = "test"
+"""The origin of tests, whose "guess" is that nothing is rejected."""
 
 
 @dataclass(frozen=True)
-class GuessAndCheck(Mechanism):
+class GuessAndCheck(Coded):
     """Compare the rows with a guess, and release only the cell in which their value lies.
 
-    Theorem C: if the transcript so far is one of a set of possible ones to which weights summing to one were
-    given before the rows were drawn, an answer published at level ``(1 - confidence) × weight`` is right together
-    with all the others. Agreement keeps the weight high; each surprise costs about ``ln(asks)`` nats plus the length
-    of its offset. Nothing is assumed about how questions and guesses were chosen.
+    Theorem C′: if the chance of the conversation so far, by a law fixed before the rows were drawn, is Q, an answer
+    published at level ``(1 - confidence) × Q`` is right together with all the others. Agreement leaves Q nearly as it
+    was, however often one asks; each surprise costs some ten nats. Nothing is assumed about how questions and guesses
+    were chosen.
 
     Parameters
     ----------
     z
-        How many standard errors of guess and holdout together still count as agreement.
+        How many standard errors of guess and holdout together still count as agreement; by default 3.5 for the first
+        30 asks, 4 up to 3,000 and 4.5 after them, or as many as a plan of ``asks=`` suggests.
     cell
-        Width of a surprise's cell, as a share of the range; by default four standard errors at one half.
+        Width of a surprise's cell, as a share of the range; by default a third of what counts as agreement.
     pieces
-        How many sub-cells sharpening chooses from.
+        How many sub-cells sharpening chooses from; by default 8, 16 or 32, more the more has been spent.
 
     Examples
     --------
     >>> mechanism = GuessAndCheck()
     >>> state = mechanism.begin(rows=10_000, confidence=0.95)
     >>> offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.9))
-    >>> round(mechanism.widest(offer), 3), round(mechanism.publish_width(offer, 0), 3)
-    (0.024, 0.024)
+    >>> round(mechanism.publish_width(offer, 0), 3), round(mechanism.widest(offer), 3)
+    (0.02, 0.028)
 
     References
     ----------
     Rogers, Roth, Smith, Srebro, Thakkar and Woodworth, "Guaranteed validity for empirical approaches to adaptive
-    data analysis", AISTATS 2020; the graded code and exact limits are derived in ``docs/theory/code-length.md``.
+    data analysis", AISTATS 2020; the law, the graded code and exact limits are derived in
+    ``docs/theory/code-length.md``.
     """
 
-    theorem: ClassVar[str] = "code length (Theorem C)"
     tests: ClassVar[bool] = True
-    prices_failure: ClassVar[bool] = True
+    left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces")
+    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8}
 
-    z: float = 4.0
+    z: float | None = None
     cell: float | None = None
-    pieces: int = 8
+    pieces: int | None = None
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.z) and self.z > 0):
+        super().__post_init__()
+        if self.z is not None and not (math.isfinite(self.z) and self.z > 0):
             raise ValueError(f"z must be a finite number above 0, not {self.z}")
         if self.cell is not None:
             check_step("cell", self.cell)
-        check_cells("pieces", self.pieces)
+        if self.pieces is not None:
+            check_cells("pieces", self.pieces)
 
     def after(self, state: State, event: Event) -> State:
-        if not isinstance(event, Described):
+        if isinstance(event, Described):  # outside the pattern, unless there is none
+            return state.further(event.surprise, event.nats)
+        if not isinstance(event, Guessed) or state.pattern is None:
             raise TypeError(f"guess-and-check does not know the event {event!r}")
-        return state.further(event.surprise, event.nats)
-
-    def spent(self, state: State) -> float:
-        # The price of the next ask; at the end of a plan, that of the last.
-        index = state.asked + 1 if state.planned is None else min(state.asked + 1, state.planned)
-        return code_length(index, min(state.surprises, index - 1), state.nats, state.planned)
+        later = folded(state, event.surprise, event.nats, event.origin)
+        if not event.side:
+            return later
+        below, above = state.sides
+        return replace(later, sides=(below + 1, above) if event.side < 0 else (below, above + 1))
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        index = state.index(position)
-        level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
         if guess is None and facts.kind == "paired":
-            guess = Guess(0.0)
+            guess = Guess(0.0, origin="no difference")
         if guess is None:
-            return Offer(index, state.rows, *kind, level, cells=math.ceil(1 / self._share(state.rows)))
-        span, slack = facts.span, self._slack(facts, guess, state.rows)
+            return replace(priced(state, facts, position, ""), cells=math.ceil(1 / self._share(state.rows)))
+        offer = priced(state, facts, position, guess.origin)
+        span, slack = facts.span, self._slack(facts, guess, state, offer.index)
         if not math.isfinite(slack):
             raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
-        return Offer(
-            index,
-            state.rows,
-            *kind,
-            level,
+        return replace(
+            offer,
             guess=guess.value,
             slack=slack,
-            cell=self._share(state.rows) * span,
+            cell=self._cell(state, slack, span),
             discordance=1.0 if guess.discordance is None else min(guess.discordance / span, 1.0),
         )
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         from unworn.mechanisms.judging import nominal_level  # loaded by those who test
 
-        index = state.index(position)
-        level = nominal_level(facts) - code_length(index, state.surprises, state.nats, state.planned)
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
-        return Offer(index, state.rows, *kind, level, null=facts.null)
+        offer = priced(state, facts, position, _TEST)
+        return replace(offer, log_level=offer.log_level - state.log_beta + nominal_level(facts), null=facts.null)
+
+    def check_gain(self, told: Offer, symbol: Symbol, offer: Offer) -> None:
+        """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public beforehand."""
+        before = self.publish_width(told, symbol)
+        after = max(self.publish_width(offer, piece) for piece in range(offer.cells))
+        if told.inside is not None and offer.place is not None:
+            raise Unaskable("this answer is sharpened already; holdout.final tells the exact value")
+        if after > _WORTHWHILE * before:
+            raise Unaskable(
+                f"sharpening would gain next to nothing: ± {before:.4g} would become ± {after:.4g} at worst.\n"
+                "  Nothing was charged. holdout.final tells the exact value, as the last word."
+            )
 
     def sharpen(self, state: State, told: Offer, symbol: Symbol) -> Offer:
         """The offer to ask the same question again inside the cell that was published."""
         if has_failed(symbol):
             raise ValueError("there is nothing to sharpen: the question's code failed on the rows")
-        if told.null is not None:
-            raise ValueError("there is nothing to sharpen: a test tells of no cell")
-        index = state.index(0)
-        spread, offset = _unpack(told, symbol)
-        low, high = edges(told, offset)
+        if told.null is not None or told.final is not None:
+            raise ValueError("there is nothing to sharpen: a test tells of no cell, and a final value is exact")
+        (low, high), spread = self.cell_of(told, symbol)
         published = self.publish(told, symbol)
+        nats = state.nats if state.pattern is None else self.spent(state)
         return replace(
-            told,
-            index=index,
-            log_level=state.log_beta - code_length(index, state.surprises, state.nats, state.planned),
-            guess=None,
-            slack=0.0,
-            cell=0.0,
-            cells=self.pieces,
+            priced(state, _facts(told), 0, ""),
+            cells=self.pieces or (8 if nats < 5 else 16 if nats < 25 else 32),
             inside=(max(low, told.low), min(high, told.high)),
             # Code may answer otherwise the second time, so its two intervals need not speak of one question.
             within=None if told.runs_code else (published.low, published.high),
@@ -135,46 +142,30 @@ class GuessAndCheck(Mechanism):
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         try:
-            symbol = self._symbol(offer, query, rows) if offer.null is None else _judged(offer, query, rows)
+            symbol = self._symbol(offer, query, rows) if offer.null is None else self._judged(offer, query, rows)
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        return Described(*self.cost(offer, symbol))
+        surprise, nats = self.cost(offer, symbol)
+        if offer.place is None or not offer.place[0]:
+            return Described(surprise, nats)
+        side = 0 if has_failed(symbol) or offer.null is not None else unpack(offer, symbol)[1]
+        return Guessed(offer.place[0], surprise, (side > 0) - (side < 0), nats)
 
     def cost(self, offer: Offer, symbol: Symbol) -> tuple[bool, float]:
-        """Whether a symbol is a surprise, and the length of its code word in nats.
-
-        Kraft's inequality holds at every node: the words of all the symbols that are not surprises, and those of
-        all that are, each sum to at most one. Questions that run code keep half of the surprises' words for "it
-        raised", others the words of offsets beyond the range; paired ones keep half for "only the discordance was off".
-        A test has one surprise: "rejected".
-        """
-        if has_failed(symbol):
-            return True, _failure_nats(offer, symbol)
-        if offer.null is not None:
-            return (False, 0.0) if symbol == 0 else (True, lone_nats(offer))
-        nats = _LN2 if offer.runs_code else 0.0
-        if offer.guess is None:
-            return False, math.log(offer.cells)
-        if symbol == 0:
-            return False, 0.0
-        if isinstance(symbol, list):
-            nats += math.log(_octaves(offer.rows) + 1) + _LN2
-            offset = symbol[1]
-        else:
-            offset = int(symbol)
-        return True, nats + (offset_nats(offset) if offset else 0.0)
+        """Whether a symbol is a surprise, and the length of its code word in nats."""
+        return word_cost(offer, symbol)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         surprise: Symbol = [0, 1] if offer.kind == "paired" else 1
-        return self.cost(offer, self.likely(offer))[1], self.cost(offer, surprise)[1]
+        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        return calm + self.cost(offer, self.likely(offer))[1], surprised + self.cost(offer, surprise)[1]
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        spread, offset = _unpack(offer, symbol)
-        cell = edges(offer, offset)
-        low, high = interval(offer, cell, spread)
+        cell, spread = self.cell_of(offer, symbol)
+        low, high = interval(offer, cell, spread, self.log_side(offer, *self.cost(offer, symbol)))
         if offer.within is not None:
             low, high = max(low, offer.within[0]), min(high, offer.within[1])
         if offer.guess is not None and symbol == 0:
@@ -182,38 +173,54 @@ class GuessAndCheck(Mechanism):
         value = (max(cell[0], offer.low) + min(cell[1], offer.high)) / 2
         return Published(value, min(low, value), max(high, value), "surprise" if offer.guess is not None else "grid")
 
+    def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
+        spread, offset = unpack(offer, symbol)
+        return edges(offer, offset), spread
+
     def likely(self, offer: Offer) -> Symbol:
         return 0 if offer.guess is not None else locate(offer, (offer.low + offer.high) / 2)
 
     def widest(self, offer: Offer) -> float:
-        # Limits are widest for values in the middle of the range, so the cells there (and agreement) bound the rest.
+        # Limits are widest for values in the middle of the range, and for the longest words.
         middle = locate(offer, (offer.low + offer.high) / 2)
-        near: list[Symbol] = []
-        for offset in (middle - 1, middle, middle + 1):
-            if offer.guess is None:
-                near.append(min(max(offset, 0), offer.cells - 1))
-            elif offset != 0:
-                near.append([0, offset] if offer.kind == "paired" else offset)
-        if offer.kind == "paired" and offer.guess is not None:
-            near.append([0, 0])  # agreement in all but the discordance: the widest cell there is
-        return max(self.publish_width(offer, symbol) for symbol in [*near, self.likely(offer)])
+        if offer.guess is None:
+            near = (min(max(offset, 0), offer.cells - 1) for offset in (middle - 1, middle, middle + 1))
+            return max(self.publish_width(offer, symbol) for symbol in near)
+        paired, far = offer.kind == "paired", max(farthest(offer, -1), farthest(offer, 1))
+        longest = max(self.cost(offer, [0, o] if paired else o)[1] for o in (-far, far) if abs(o) <= farthest(offer, o))
+        level = self.log_side(offer, True, longest)
+        # Agreement in all but the discordance is the widest cell that a paired question has.
+        offsets = [0] * paired + [offset for offset in (middle - 1, middle, middle + 1) if offset]
+        limits = [interval(offer, edges(offer, offset), 1.0, level) for offset in offsets]
+        return max(self.publish_width(offer, 0), *((high - low) / 2 for low, high in limits))
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
         """Nothing needs choosing: the defaults suit any number of rows and asks.
 
         >>> GuessAndCheck.for_(rows=10_000, asks=1_000)
-        GuessAndCheck(z=4.0, cell=None, pieces=8)
+        GuessAndCheck(z=None, cell=None, pieces=None)
         """
         return cls()
 
     def _share(self, rows: int) -> float:
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
 
-    def _slack(self, facts: Facts, guess: Guess, rows: int) -> float:
+    def _cell(self, state: State, slack: float, span: float) -> float:
+        if self.cell is None and state.pattern is not None:
+            return max(slack / 3, FINEST * span)
+        return self._share(state.rows) * span
+
+    def _slack(self, facts: Facts, guess: Guess, state: State, index: int) -> float:
         """z standard errors of holdout and guess together, in the question's own units."""
-        holdout = facts.span * standard_error(_variance(facts, guess), rows)
-        return self.z * math.hypot(holdout, holdout if guess.error is None else guess.error)
+        holdout = facts.span * standard_error(_variance(facts, guess), state.rows)
+        z = self.z if self.z is not None else 4.0 if state.pattern is None else default_z(index, state.planned)
+        return z * math.hypot(holdout, holdout if guess.error is None else guess.error)
+
+    def _judged(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
+        from unworn.mechanisms.judging import judged
+
+        return judged(offer, query, rows, self.test_level(offer))
 
     def _symbol(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
         if offer.kind == "paired":
@@ -222,7 +229,7 @@ class GuessAndCheck(Mechanism):
         value = int(rows.counts([query])[0]) / offer.rows if exact else float(rows.means([query])[0])
         if offer.inside is not None and not is_inside(offer, value):
             return RAISED
-        return _with_a_word(offer, locate(offer, value))
+        return with_a_word(offer, locate(offer, value))
 
     def _paired_symbol(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
         difference, spread = (float(x) for x in rows.differences([query])[0])
@@ -231,11 +238,28 @@ class GuessAndCheck(Mechanism):
             # Sharpening: the cell and the discordance told before must still hold, or it is another question.
             holds = is_inside(offer, difference) and spread <= offer.discordance + 1e-9
             return locate(offer, difference) if holds else RAISED
-        offset = _with_a_word(offer, locate(offer, difference))
+        offset = with_a_word(offer, locate(offer, difference))
         if offset == 0 and spread <= offer.discordance:
             return 0
-        octave = _octaves(offer.rows) if spread == 0 else math.floor(-math.log2(spread))
-        return [min(max(octave, 0), _octaves(offer.rows)), offset]
+        octave = octaves(offer.rows) if spread == 0 else math.floor(-math.log2(spread))
+        return [min(max(octave, 0), octaves(offer.rows)), offset]
+
+
+@lru_cache(maxsize=64)
+def planned_z(asks: int) -> float:
+    """As many standard errors as leave one honest surprise in seven plans of so many asks."""
+    return -NormalDist().inv_cdf(0.075 / asks)
+
+
+def default_z(index: int, planned: int | None) -> float:
+    """How many standard errors still count as agreement: a surprise costs more than a little slack.
+
+    >>> default_z(1, None), default_z(31, None), default_z(3001, None), round(default_z(1, 300), 2)
+    (3.5, 4.0, 4.5, 3.48)
+    """
+    if planned is not None:
+        return planned_z(planned)
+    return 3.5 if index <= 30 else 4.0 if index <= 3000 else 4.5
 
 
 def standard_error(variance: float, rows: int) -> float:
@@ -259,47 +283,5 @@ def _variance(facts: Facts, guess: Guess) -> float:
     return share * (1 - share)
 
 
-def _unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
-    """The bound on the observed discordance and the offset that a symbol tells."""
-    if isinstance(symbol, list):
-        octave, offset = symbol
-        return 2.0**-octave, offset
-    return offer.discordance, int(symbol)
-
-
-def _farthest(offer: Offer, side: int) -> int:
-    """How many cells a value of the range can lie above the guess (below, for -1), with one to spare for rounding."""
-    guess = offer.guess or 0.0
-    beyond = offer.high - guess if side > 0 else guess - offer.low
-    return 1 + max(0, math.ceil((beyond - offer.slack) / offer.cell))
-
-
-def _with_a_word(offer: Offer, offset: int) -> int:
-    """An offset, unless no word is kept for it: the range cannot reach so far."""
-    if offset and offer.guess is not None and abs(offset) > _farthest(offer, offset):
-        raise Raised
-    return offset
-
-
-def _failure_nats(offer: Offer, symbol: Symbol) -> float:
-    """The length of a word for what fails: made of the words that do not come up.
-
-    The words of the offsets o beyond the last one, k, of one side are 1/(2·o(o + 1)) each, 1/(2(k + 1)) together. On
-    the grid nothing else is a surprise.
-    """
-    if offer.null is not None:
-        return lone_failed(offer, symbol).nats
-    if offer.guess is None:
-        return _LN2
-    free = 0.5 / (_farthest(offer, -1) + 1) + 0.5 / (_farthest(offer, 1) + 1)
-    return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind == "paired" else free) * _UPWARD)
-
-
-def _octaves(rows: int) -> int:
-    return (rows - 1).bit_length()
-
-
-def _judged(offer: Offer, query: Query, rows: Rows) -> Symbol:
-    from unworn.mechanisms.judging import judged
-
-    return judged(offer, query, rows)
+def _facts(offer: Offer) -> Facts:
+    return Facts(offer.kind, offer.low, offer.high, offer.zero_one, offer.runs_code, offer.sensitivity)

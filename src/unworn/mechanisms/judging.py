@@ -1,7 +1,7 @@
 """From the rows to one word: a hypothesis is rejected, or it is not.
 
-The test is chosen by what is public (the question's kind, the value tested), and made at the level of the offer, one
-side having all of it.
+The test is chosen by what is public (the question's kind, the value tested), and made at the one level that the
+mechanism gives, one side having all of it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ def nominal_level(facts: Facts) -> float:
     return math.log(facts.null[2])
 
 
-def judged(offer: Offer, query: Query, rows: Rows) -> Symbol:
+def judged(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
     """1 if the rows reject the hypothesis, 0 if they do not, or that the question's code failed."""
     told = exact_value(offer, query, rows)
-    return RAISED if told == RAISED else int(rejects(offer, *spread_of(offer, told)))
+    return RAISED if told == RAISED else int(rejects(offer, *spread_of(offer, told), level))
 
 
-def rejects(offer: Offer, value: float, spread: float) -> bool:
+def rejects(offer: Offer, value: float, spread: float, level: float) -> bool:
     """Whether a value on the rows (with its share of discordance, if it is paired) rejects the offer's hypothesis.
 
-    >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, False, math.log(0.02), null=(1, 0.5, 0.05))
-    >>> rejects(offer, 0.61, 1.0), rejects(offer, 0.60, 1.0)
+    >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, False, -1.0, null=(1, 0.5, 0.05))
+    >>> rejects(offer, 0.61, 1.0, math.log(0.02)), rejects(offer, 0.60, 1.0, math.log(0.02))
     (True, False)
     """
     if offer.null is None:
         raise ValueError("this offer tests no hypothesis")
-    (side, null, _), n, level = offer.null, offer.rows, offer.log_level
+    (side, null, _), n = offer.null, offer.rows
     if offer.kind == "binary":
         return share_rejects(side, null, round(value * n), n, level)
     if offer.kind == "unit":

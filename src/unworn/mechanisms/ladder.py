@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from unworn.bounds.code_length import distance_nats, spare_chance
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.cells import check_step
-from unworn.mechanisms.coded import Coded, failed, lone_failed, lone_nats, priced, published, whole
+from unworn.mechanisms.coded import Coded, cell_nats, failed, folded, lone_failed, lone_nats, priced, published, typical_state, whole
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.noisy import check_goal
-from unworn.mechanisms.one_sided import ceiling, floor
 from unworn.mechanisms.rungs import Rungs
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
@@ -27,8 +27,8 @@ class Ladder(Coded):
     """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
 
     Most submissions are not, and "not better" costs nothing but its place; an improvement by d steps costs its place
-    and ln(d(d + 1)) nats. So a thousand submissions with a few improvements are a short transcript, and every score on
-    the board holds for the population (Theorem C). All submissions are scored by one metric: that they share the
+    and some 2 ln d nats. So a thousand submissions with a few improvements are a short transcript, and every score on
+    the board holds for the population (Theorem C′). All submissions are scored by one metric: that they share the
     ``range`` is checked, the rest is up to whoever runs the board.
 
     Parameters
@@ -71,6 +71,7 @@ class Ladder(Coded):
     range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_step("step", self.step)
         if self.feedback not in ("score", "bit"):
             raise ValueError(f"feedback is 'score' or 'bit', not {self.feedback!r}")
@@ -103,18 +104,24 @@ class Ladder(Coded):
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised
-            return state.further(event.surprise, event.nats)
+            if state.best is None and state.pattern is not None:
+                return state.further(nats=event.nats)
+            return folded(state, event.surprise, event.nats)
         if not isinstance(event, Climbed):
             raise TypeError(f"the Ladder does not know the event {event!r}")
         # The first score, told without a baseline, is one of equally long words, and no surprise.
-        later = state.further(event.steps > 0 and state.best is not None, event.nats)
+        if state.best is None:
+            later = state.further(nats=event.nats)
+        else:
+            later = folded(state, event.steps > 0, event.nats)
         return replace(later, best=_rung(state.best) + event.steps) if event.steps else later
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if position:
             raise Unaskable("a ladder is climbed one submission at a time: each is held against the best before it")
         rungs = Rungs(facts.low, facts.high, self.step, self.higher)
-        return replace(priced(state, facts, 0), cells=rungs.count, best=state.best)
+        outside = state.best is None  # the first score is one of equally long words
+        return replace(priced(state, facts, 0, "" if outside else "asker"), cells=rungs.count, best=state.best)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
@@ -134,26 +141,30 @@ class Ladder(Coded):
         if offer.best is None:
             if steps == 0:
                 raise ValueError("the first score reaches some rung")
-            return math.log(offer.cells)
+            return math.log(offer.cells) if offer.place is None else cell_nats(offer, steps)
         if steps == 0:
             return 0.0
         if self.feedback == "bit":
             return lone_nats(offer)
-        return LN2 * offer.runs_code + math.log(steps * (steps + 1))
+        if offer.place is None:
+            return LN2 * offer.runs_code + math.log(steps * (steps + 1))
+        return LN2 * offer.runs_code + distance_nats(steps, self._most(offer))
 
     def _failed(self, offer: Offer, symbol: Symbol) -> Described:
         """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
-        if offer.best is None:  # the first score is no surprise, so that all the words of surprises are free
+        if offer.best is None and offer.place is not None:
+            return Described(False, cell_nats(offer, symbol))
+        if offer.best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free
             return failed(offer, symbol, 0.0)
-        return (
-            lone_failed(offer, symbol)
-            if self.feedback == "bit"
-            else failed(offer, symbol, math.log(self._most(offer) + 1))
-        )
+        if self.feedback == "bit":
+            return lone_failed(offer, symbol)
+        spare = 1.0 / (self._most(offer) + 1) if offer.place is None else spare_chance(self._most(offer))
+        return failed(offer, symbol, -math.log(spare) + 1e-12)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        told = 0.0 if offer.best is not None else math.log(offer.cells)
-        return told, self._nats(offer, min(1, self._most(offer)))
+        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        told = 0.0 if offer.best is not None else self._nats(offer, 1)
+        return calm + told, surprised + self._nats(offer, min(1, self._most(offer)))
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         rungs, steps = self._rungs(offer), whole(symbol, self._most(offer))
@@ -163,9 +174,11 @@ class Ladder(Coded):
         else:
             cell = rungs.cell(reached, rungs.count - 1 if self.feedback == "bit" else reached)
         source = "ladder" if steps else "not better"
-        if self.feedback == "bit":  # on which side of an edge the score lies: one side has all of the level
-            return published(rungs.edge(reached), (floor(offer, cell[0]), ceiling(offer, cell[1])), source)
-        return published(rungs.middle(reached), interval(offer, cell), source)
+        surprise, nats = bool(steps) and offer.best is not None, self._nats(offer, steps)
+        if self.feedback == "bit":  # on which side of an edge the score lies
+            limits = interval(offer, cell, 1.0, self.log_one_side(offer, surprise, nats))
+            return published(rungs.edge(reached), limits, source)
+        return published(rungs.middle(reached), interval(offer, cell, 1.0, self.log_side(offer, surprise, nats)), source)
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"step": self.step} if offer.best is None else {"step": self.step, "best": float(offer.best)}
@@ -181,10 +194,12 @@ class Ladder(Coded):
             return self.publish_width(offer, self.likely(offer))
         # Limits are widest in the middle of the range; a cell farther out may hold one row more.
         row = 1 / offer.rows if offer.kind == "binary" else 0.0
+        # The longest word of all stands for each of them.
+        level = self.log_side(offer, offer.best is not None, self._nats(offer, self._most(offer)))
         widths = []
         for rung in (rungs.count // 2 - 1, rungs.count // 2, rungs.count // 2 + 1):
             first, last = rungs.cell(min(max(rung, least), rungs.count - 1))
-            low, high = interval(offer, (max(first - row, offer.low), min(last + row, offer.high)))
+            low, high = interval(offer, (max(first - row, offer.low), min(last + row, offer.high)), 1.0, level)
             widths.append((high - low) / 2)
         return max(widths)
 
@@ -204,7 +219,7 @@ class Ladder(Coded):
         0.005
         """
         ladder = cls(1 / math.ceil(2 * math.sqrt(rows)))
-        last = replace(ladder.begin(rows, confidence, asks), asked=asks - 1, best=0)
+        last = replace(typical_state(ladder.begin(rows, confidence, asks), asks - 1, 0, 0.0), best=0)
         narrowest = ladder.widest(ladder.offer(last, Facts("binary", 0.0, 1.0, zero_one=True), None))
         check_goal(cls.__name__, narrowest, width, rows, asks)
         return ladder

@@ -8,36 +8,45 @@ from __future__ import annotations
 
 import math
 
-from unworn.bounds import chernoff_kl, discordance
 from unworn.bounds.binomial import high_limit, low_limit
-from unworn.bounds.numerics import LN2, check_log_level, check_whole
+from unworn.bounds.concentration import kl_above
+from unworn.bounds.numerics import LN2, check_log_level, check_rows, check_whole
+from unworn.bounds.paired import discordance
 from unworn.mechanisms.base import Offer
 
 ROUNDING = 1e-9
 """A mean of floats is exact to less than this share of its span (see ``Facts.check``); the cell is widened by it."""
 
 
-def interval(offer: Offer, cell: tuple[float, float], spread: float = 1.0) -> tuple[float, float]:
+def interval(
+    offer: Offer, cell: tuple[float, float], spread: float = 1.0, log_side: float | None = None
+) -> tuple[float, float]:
     """The limits for a cell, in the question's own units, cut to its range.
 
-    ``spread`` bounds the observed mean absolute difference of a paired question, as a share of the span.
+    ``spread`` bounds the observed mean absolute difference of a paired question, as a share of the span. Each limit is
+    at the level exp(``log_side``); without one they share the offer's.
     """
-    n, level = offer.rows, offer.log_level
+    n, shared = offer.rows, log_side is None
+    level = offer.log_level - LN2 if log_side is None else min(log_side, -LN2)  # the tails are made for at most 1/2
     if offer.kind == "binary":
-        # Clopper and Pearson's limits, at half the level a side: of each end only the outer one is needed.
+        # Clopper and Pearson's limits: of each end only the outer one is needed.
         check_whole("the number of rows", n, 1)
         check_log_level(level)
         first, last = attainable(cell, n)
-        return low_limit(first, n, level - LN2), high_limit(last, n, level - LN2)
+        return low_limit(first, n, level), high_limit(last, n, level)
     centre = 0.0 if offer.kind == "paired" else offer.low
     floor = -1.0 if offer.kind == "paired" else 0.0
     scaled_low = min(max((cell[0] - centre) / offer.span - ROUNDING, floor), 1.0)
     scaled_high = min(max((cell[1] - centre) / offer.span + ROUNDING, floor), 1.0)
     if offer.kind == "paired":
-        low, high = discordance(scaled_low, scaled_high, min(spread + ROUNDING, 1.0), n, level, offer.zero_one)
+        level = offer.log_level if shared else level
+        most = min(spread + ROUNDING, 1.0)
+        low, high = discordance(scaled_low, scaled_high, most, n, level, offer.zero_one, shared)
     else:
-        low = float(chernoff_kl(scaled_low, n, level)[0])
-        high = float(chernoff_kl(scaled_high, n, level)[1])
+        check_rows(n)
+        check_log_level(level)
+        low = kl_above(1.0 - scaled_low, scaled_low, -level / n)[1]
+        high = kl_above(scaled_high, 1.0 - scaled_high, -level / n)[0]
     return max(centre + low * offer.span, offer.low), min(centre + high * offer.span, offer.high)
 
 

@@ -8,9 +8,9 @@ from typing import Literal, Self
 
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
-from unworn.mechanisms.coded import Coded, lone_failed, lone_nats, priced, whole
+from unworn.mechanisms.coded import Coded, folded, lone_failed, lone_nats, priced, whole
 from unworn.mechanisms.judging import rejects
-from unworn.mechanisms.one_sided import ceiling, floor
+from unworn.mechanisms.limits import interval
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -44,7 +44,7 @@ class PairedLadder(Coded):
     >>> offer = board.offer(state, Facts("paired", -1.0, 1.0, zero_one=True), None)
     >>> better, not_better = board.publish(offer, 1), board.publish(offer, 0)
     >>> (better.low, better.high), (not_better.low, round(not_better.high, 3))
-    ((0.0, 1.0), (-1.0, 0.092))
+    ((0.0, 1.0), (-1.0, 0.064))
 
     References
     ----------
@@ -55,6 +55,7 @@ class PairedLadder(Coded):
     higher: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.rule not in ("exact", "heuristic"):
             raise ValueError(f"rule is 'exact' or 'heuristic', not {self.rule!r}")
 
@@ -65,10 +66,10 @@ class PairedLadder(Coded):
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised
-            return state.further(event.surprise, event.nats)
+            return folded(state, event.surprise, event.nats)
         if not isinstance(event, Climbed):
             raise TypeError(f"PairedLadder does not know the event {event!r}")
-        return state.further(event.steps > 0, event.nats)
+        return folded(state, event.steps > 0, event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         return priced(state, facts, position)
@@ -90,7 +91,8 @@ class PairedLadder(Coded):
         """
         side = 1 if self.higher else -1
         if self.rule == "exact":
-            return rejects(replace(offer, null=(side, 0.0, math.exp(offer.log_level))), difference, spread)
+            level = self.test_level(offer)
+            return rejects(replace(offer, null=(side, 0.0, math.exp(level))), difference, spread, level)
         ahead = side * difference / offer.span
         # Of values other than 0/1 the mean size is known and not the mean square, which it bounds.
         return ahead > math.sqrt(max(spread - ahead * ahead, 0.0) / offer.rows)
@@ -102,19 +104,21 @@ class PairedLadder(Coded):
         return Climbed(steps, lone_nats(offer) if steps else 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        return 0.0, lone_nats(offer)
+        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        return calm, surprised + lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         better = whole(symbol, 1) == 1
         side, span = (1 if self.higher else -1), offer.span
         # How much better is not told. A single row's worth stands for it, so that the sign of the value is the answer.
         value = side * span / offer.rows if better else 0.0
-        if better:
-            edge = 0.0 if self.rule == "exact" else floor(offer, 0.0) if self.higher else ceiling(offer, 0.0)
-        else:
-            most = side * span * self._unannounced(offer)
-            edge = ceiling(offer, most) if self.higher else floor(offer, most)
         upward = better == self.higher
+        edge = 0.0
+        if not better or self.rule == "heuristic":
+            bound = 0.0 if better else side * span * self._unannounced(offer)
+            level = self.log_one_side(offer, better, lone_nats(offer) if better else 0.0)
+            cell = (bound, offer.high) if upward else (offer.low, bound)
+            edge = interval(offer, cell, 1.0, level)[0 if upward else 1]
         source = "not better" if not better else "better" if self.rule == "exact" else "heuristically better"
         return Published(value, edge if upward else offer.low, offer.high if upward else edge, source)
 
@@ -127,7 +131,7 @@ class PairedLadder(Coded):
         """
         if self.rule == "heuristic":
             return (1 + _SLIP) / math.sqrt(offer.rows + 1)
-        nats = -offer.log_level + (0.0 if offer.zero_one else math.log(5 / 3))
+        nats = -self.test_level(offer) + (0.0 if offer.zero_one else math.log(5 / 3))
         return min((1 + _SLIP) * math.sqrt(2 * nats / offer.rows) + _SLIP / offer.rows, 1.0)
 
     def numbers(self, offer: Offer) -> dict[str, float]:

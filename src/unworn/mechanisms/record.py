@@ -15,6 +15,8 @@ from unworn.queries.query import Facts
 from unworn.typed_fields import read_fields
 
 _T = TypeVar("_T")
+FINAL = -1
+"""Stands for the answer that a final value sharpens: there is but one final value of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,11 @@ class Record:
     parent: int | None = None
     batch: tuple[int, int] = (0, 1)
     draw: tuple[str, int] | None = None
+
+    @property
+    def asked_of(self) -> int | None:
+        """What a repeat of the question has in common with it: nothing, the answer it sharpens, or that it is final."""
+        return self.parent if self.offer.final is None else FINAL
 
     @property
     def facts(self) -> Facts:

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from unworn.bounds import best_rounding, log_transcripts, position_nats
+from unworn.bounds.baselines import best_rounding, log_transcripts
+from unworn.bounds.compression import position_nats
 from unworn.events import Described, Event
-from unworn.mechanisms.base import RAISED, STOPPED, Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.base import RAISED, FinalPlace, Guess, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.cells import check_cells, edges, locate
-from unworn.mechanisms.coded import REST_NATS, SPARE_NATS, failure_nats
+from unworn.mechanisms.coded import OUTSIDE, Coded, cell_nats
 from unworn.mechanisms.judging import judged, nominal_level
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.value import exact_value, spread_of
@@ -20,18 +21,20 @@ from unworn.queries.rows import Rows
 
 
 @dataclass(frozen=True)
-class Rounding(Mechanism):
+class Rounding(Coded):
     """Name the cell of a fixed grid in which the value on the rows lies, and its middle.
 
-    The i-th question is one of at most ``cells ** (i - 1)``, whatever the analyst does; each gets the same weight.
-    Guesses are not used. A baseline: about twice as many answers as splitting, still linear in the rows.
+    Every answer costs ln(cells) nats, whatever the analyst does, and guesses are not used. The last one of a plan is not
+    charged, for nothing follows it. A baseline: about twice as many answers as splitting, still linear in the rows.
 
     Examples
     --------
     >>> rounding = Rounding.for_(rows=10_000, asks=41)
     >>> state = rounding.begin(10_000, 0.95, asks=41)
-    >>> rounding.cells, round(rounding.widest(rounding.offer(state, Facts("binary", 0.0, 1.0, True), None)), 3)
-    (44, 0.097)
+    >>> first = rounding.offer(state, Facts("binary", 0.0, 1.0, True), None)
+    >>> last = rounding.offer(replace(state, asked=40, nats=40 * math.log(44)), Facts("binary", 0.0, 1.0, True), None)
+    >>> rounding.cells, round(rounding.widest(first), 3), round(rounding.widest(last), 3)
+    (44, 0.027, 0.097)
 
     References
     ----------
@@ -39,13 +42,13 @@ class Rounding(Mechanism):
     NeurIPS 2015 (description length).
     """
 
-    theorem: ClassVar[str] = "code length (Theorem C), uniform code"
+    theorem: ClassVar[str] = "code length (Theorem C'), uniform code"
     tests: ClassVar[bool] = True
-    prices_failure: ClassVar[bool] = True
 
     cells: int = 45
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_cells("cells", self.cells)
 
     def after(self, state: State, event: Event) -> State:
@@ -53,33 +56,46 @@ class Rounding(Mechanism):
             raise TypeError(f"rounding does not know the event {event!r}")
         return state.further(nats=event.nats)
 
+    def spent(self, state: State) -> float:
+        return state.nats
+
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         index = state.index(position)
-        level = state.log_beta - self._position_nats(index, state.planned) - state.nats
         kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
-        return Offer(index, state.rows, *kind, level, cells=self.cells)
+        if state.pattern is None:
+            nats = self._position_nats(index, state.planned) + state.nats
+            return Offer(index, state.rows, *kind, state.log_beta - nats, cells=self.cells)
+        offer = Offer(index, state.rows, *kind, state.log_beta - state.nats, cells=self.cells, place=OUTSIDE)
+        return replace(offer, place=None) if index == state.planned and not position else offer
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         offer = self.offer(state, facts, None, position)
-        level = nominal_level(facts) - self._position_nats(offer.index, state.planned) - state.nats
+        level = nominal_level(facts) - state.log_beta + offer.log_level
         return replace(offer, log_level=level, cells=2, null=facts.null)  # rejected or not
+
+    def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
+        state.index(place.position)  # the last answer of a plan leaves nothing for another
+        return super().offer_final(state, facts, place)
+
+    def test_level(self, offer: Offer) -> float:
+        return offer.log_level if offer.place is None else offer.log_level - cell_nats(offer, 1)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if offer.null is not None:
-            symbol = judged(offer, query, rows)
+            symbol = judged(offer, query, rows, self.test_level(offer))
         elif (symbol := exact_value(offer, query, rows)) != RAISED:
             symbol = locate(offer, spread_of(offer, symbol)[0])
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        # One more word than cells when user code may fail; what else may fail has a long one.
-        if symbol == STOPPED or (symbol == RAISED and not offer.runs_code):
-            return Described(False, failure_nats(offer, symbol, SPARE_NATS))
-        return Described(False, math.log(offer.cells + offer.runs_code) + REST_NATS)
+        return Described(False, cell_nats(offer, symbol))
+
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        return cell_nats(offer, 0), cell_nats(offer, 0)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         cell = edges(offer, int(spread_of(offer, symbol)[0]))
-        low, high = interval(offer, cell)
+        low, high = interval(offer, cell, 1.0, self.log_side(offer, False, cell_nats(offer, symbol)))
         return Published((cell[0] + cell[1]) / 2, low, high, "grid")
 
     def likely(self, offer: Offer) -> Symbol:
@@ -90,7 +106,7 @@ class Rounding(Mechanism):
         return max(self.publish_width(offer, symbol) for symbol in range(offer.cells))
 
     def _position_nats(self, index: int, planned: int | None) -> float:
-        """With a plan every node of the tree gets the same weight; without, depths share as anywhere else."""
+        """Under Theorem C: with a plan every node gets the same weight; without, depths share as anywhere else."""
         if planned is None:
             return position_nats(index)
         return log_transcripts(self.cells, planned) - (index - 1) * math.log(self.cells)

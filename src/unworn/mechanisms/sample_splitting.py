@@ -92,7 +92,7 @@ class SampleSplitting(Mechanism):
         return replace(offer, log_level=nominal_level(facts) - math.log(asks), null=facts.null)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        symbol = exact_value(offer, query, rows) if offer.null is None else judged(offer, query, rows)
+        symbol = exact_value(offer, query, rows) if offer.null is None else judged(offer, query, rows, offer.log_level)
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:

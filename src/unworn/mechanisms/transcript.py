@@ -15,7 +15,7 @@ from unworn.errors import LedgerError, Refused, Tampered
 from unworn.ledger import Entry
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
-from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, Guess, Mechanism, Offer, State
+from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, FinalPlace, Guess, Mechanism, Offer, State, has_failed
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.uses import Uses
 from unworn.queries import parse
@@ -199,7 +199,7 @@ class Transcript:
         self._states.append(state)
         self.entries.append(entry)
         self.records.append(record)
-        self._asked.setdefault((record.fingerprint, record.parent), []).append(entry.index)
+        self._asked.setdefault((record.fingerprint, record.asked_of), []).append(entry.index)
         if record.family is not None:
             self._families.setdefault(record.family, []).append(entry.index)
         if record.draw is not None:
@@ -233,7 +233,7 @@ class Transcript:
             record = self.records.pop()
             if record.draw is not None:
                 self._draws.discard(record.draw)
-            self._asked[record.fingerprint, record.parent].pop()
+            self._asked[record.fingerprint, record.asked_of].pop()
             if record.family is not None:
                 self._families[record.family].pop()
         self.torn = False
@@ -276,11 +276,31 @@ class Transcript:
         asked = self._families.get(family)
         return self.record(asked[-1]) if asked else None
 
-    def offer(self, facts: Facts, guess: Guess | None, parent: int | None, position: int = 0) -> Offer:
+    def offer(
+        self,
+        facts: Facts,
+        guess: Guess | None,
+        parent: int | None,
+        position: int = 0,
+        final: tuple[int, int, bool] | None = None,
+    ) -> Offer:
         """Price an ask at this point."""
-        return self._offer(self.state, facts, guess, parent, position)
+        return self._offer(self.state, facts, guess, parent, position, final)
 
-    def _offer(self, state: State, facts: Facts, guess: Guess | None, parent: int | None, position: int) -> Offer:
+    def _offer(
+        self,
+        state: State,
+        facts: Facts,
+        guess: Guess | None,
+        parent: int | None,
+        position: int,
+        final: tuple[int, int, bool] | None,
+    ) -> Offer:
+        if final is not None:
+            known = None if parent is None else self.record(parent)
+            told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
+            self.mechanism.check(facts)
+            return self.mechanism.offer_final(state, facts, FinalPlace(*final, told))
         if parent is None:
             self.mechanism.check(facts)
             if facts.null is not None and guess is None:
@@ -303,7 +323,12 @@ class Transcript:
                 told.extend(self.records[len(told) : index - 1])  # a batch is guessed from what was told before it
             self._check_facts(index, record)
             self._check_guess(index, record, told)
-            offer = self._offer(before, record.facts, record.guess, record.parent, position)
+            final = record.offer.final
+            if final is not None and final[0] != position:
+                raise Tampered(f"entry {index} claims another place among final values", index=index)
+            offer = self._offer(before, record.facts, record.guess, record.parent, position, final)
+            if position:
+                offer = self.mechanism.reprice(offer, self._states[index - 1])
             event, published = self.mechanism.charge(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
             if not record.matches(offer, event, published):
                 raise Tampered(

@@ -1,0 +1,184 @@
+"""The price of an adaptive answer under Theorem C′: how surprising the conversation so far was.
+
+**Theorem C′.** Let Q be a law on conversations, consistent in time and fixed before the rows are seen. Publish, with
+every symbol, the one-sided limits at level beta * Q(conversation, this symbol included) from both ends of the
+symbol's cell. Then the chance that any interval of the whole conversation misses is at most beta. *Proof.* Given the
+coins, whether a node's interval misses is fixed; one that does is visited with probability below beta * Q(node); the
+first ones to miss along each path form an antichain, and over an antichain a law adds up to at most 1.
+
+The law here says of each symbol whether it is a *surprise*, by :class:`Pattern`, and then which one, by code words.
+Proved here (``docs/theory/code-length.md``); no published source is known to us. Description length as protection is
+in Dwork et al. (2015), guess and check in Rogers et al. (2020).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from unworn.bounds.numerics import check_between, check_whole
+
+_UPWARD = 1e-15
+"""What every price is rounded up by, so that chances added up in floats stay below 1."""
+_EULER = 0.5772156649015329
+
+Count = tuple[int, int]
+"""How many asks, and how many surprises among them."""
+Weights = tuple[float, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A law for where surprises fall among guessed asks, as far as the conversation has come.
+
+    Half of it holds that there will be none. The other half is a mixture of urns, in which surprises are rare at first
+    and likelier the more there have been: one urn for all asks (.5); one for each ``origin`` of guesses (.2); one
+    after agreement and another after a surprise, for bursts (.2); and a fresh one whenever the number of asks doubles
+    (.1). ``nats`` is minus the logarithm of the chance of what has happened. Any weights would make it a law in time,
+    because each step shares out what is there: the prediction of :meth:`prices`.
+
+    >>> calm = Pattern()
+    >>> for _ in range(300):
+    ...     calm = calm.after("asker", surprise=False)
+    >>> round(calm.nats, 2), round(calm.after("asker", surprise=True).nats, 1)
+    (0.31, 8.7)
+    """
+
+    nats: float = 0.0
+    weights: Weights = (0.5, 0.25, 0.1, 0.1, 0.05)
+    all: Count = (0, 0)
+    origins: tuple[tuple[str, int, int], ...] = ()
+    calm: Count = (0, 0)
+    burst: Count = (0, 0)
+    octave: Count = (0, 0)
+    surprised: bool = False
+
+    @classmethod
+    def typical(cls, asks: int, surprises: int) -> Pattern:
+        """The law after so many asks of one origin, wherever the surprises fell: never cheaper than it will be.
+
+        Of the mixture only the urns that do not look at the order are counted; they bound the rest.
+
+        >>> round(Pattern.typical(300, 0).nats, 2), round(Pattern.typical(300, 1).nats, 1)
+        (0.39, 9.1)
+        """
+        check_whole("asks", asks, 0)
+        check_whole("surprises", surprises, 0, asks)
+        calm, urns = (0.5 if not surprises else 0.0), 0.35 * math.exp(_log_urn(asks, surprises))
+        if calm + urns == 0.0:  # beyond floats
+            nats, weights = -math.log(0.35) - _log_urn(asks, surprises), (0.0, 0.5, 0.2, 0.2, 0.1)
+        else:
+            nats = -math.log(calm + urns)
+            all_urns = urns / 0.35
+            parts = (calm, 0.25 * all_urns, 0.1 * all_urns, 0.1 * all_urns, 0.05 * all_urns)
+            total = sum(parts)
+            weights = (parts[0] / total, parts[1] / total, parts[2] / total, parts[3] / total, parts[4] / total)
+        seen = (asks, surprises)
+        return cls(nats, weights, seen, (("asker", *seen),), seen, (0, 0), (asks // 2, surprises // 2), False)
+
+    def prices(self, origin: str) -> tuple[float, float]:
+        """The nats of "no surprise" and of "a surprise", for an ask whose guess is of this origin."""
+        _, every, mine, burst, octave = self.weights
+        _, p_every, p_mine, p_burst, p_octave = self._chances(origin)
+        chance = every * p_every + mine * p_mine + burst * p_burst + octave * p_octave
+        return -math.log1p(-chance) + _UPWARD, -math.log(chance) + _UPWARD
+
+    def after(self, origin: str, surprise: bool) -> Pattern:
+        """The law after one more guessed ask."""
+        weights, chances = self.weights, self._chances(origin)
+        joint = [w * (p if surprise else 1.0 - p) for w, p in zip(weights, chances, strict=True)]
+        total = sum(joint)
+        chance = sum(joint[1:]) if surprise else sum(w * p for w, p in zip(weights, chances, strict=True))
+        (asks, surprises), (here, here_surprised) = self.all, self._origin(origin)
+        others = tuple(one for one in self.origins if one[0] != origin)
+        opens = (asks + 1) & asks == 0  # ask 1, 2, 4, 8 … opens an octave
+        return Pattern(
+            self.nats + _UPWARD - (math.log(chance) if surprise else math.log1p(-chance)),
+            (joint[0] / total, joint[1] / total, joint[2] / total, joint[3] / total, joint[4] / total),
+            (asks + 1, surprises + surprise),
+            (*others, (origin, here + 1, here_surprised + surprise)),
+            self.calm if self.surprised else _counted(self.calm, surprise),
+            _counted(self.burst, surprise) if self.surprised else self.burst,
+            _counted((0, 0) if opens else self.octave, surprise),
+            surprise,
+        )
+
+    def _chances(self, origin: str) -> Weights:
+        """How likely a surprise is, by each part of the mixture."""
+        asks = self.all[0]
+        doubled = (asks + 1) & asks == 0
+        asked, surprises = self.burst
+        burst = (surprises + 0.5) / (asked + 1.0) if self.surprised else _urn(self.calm)
+        return 0.0, _urn(self.all), _urn(self._origin(origin)), burst, _urn((0, 0) if doubled else self.octave)
+
+    def _origin(self, origin: str) -> Count:
+        return next(((asks, surprises) for name, asks, surprises in self.origins if name == origin), (0, 0))
+
+
+def _urn(seen: Count) -> float:
+    """Of a surprise next: one fifth of a surprise and ten agreements are in the urn before the first ask."""
+    return (seen[1] + 0.2) / (seen[0] + 10.2)
+
+
+def _log_urn(asks: int, surprises: int) -> float:
+    """ln of the urn's chance of so many surprises in any one order: Beta(f + 1/5, i - f + 10) / Beta(1/5, 10)."""
+    x, more = asks - surprises + 10.0, surprises + 0.2
+    # ln Γ(x + more) - ln Γ(x) by Stirling's series: the two of them are too large for their difference.
+    rise = (x - 0.5) * math.log1p(more / x) + more * math.log(x + more) - more + (1 / (x + more) - 1 / x) / 12
+    return math.lgamma(surprises + 0.2) - math.lgamma(0.2) + math.lgamma(10.2) - math.lgamma(10.0) - rise - 1e-5
+
+
+def _counted(seen: Count, surprise: bool) -> Count:
+    return seen[0] + 1, seen[1] + surprise
+
+
+def side_nats(seen: tuple[int, int], side: int) -> float:
+    """Nats to say that the rows lie above the guess (``side`` 1) or below (-1), after so many below and above.
+
+    Krichevsky and Trofimov's estimator: half a surprise on either side to begin with.
+
+    >>> round(side_nats((0, 0), 1), 4), round(side_nats((3, 0), -1), 4)
+    (0.6931, 0.1335)
+    """
+    return -math.log((seen[side > 0] + 0.5) / (sum(seen) + 1.0)) + _UPWARD
+
+
+def distance_nats(cells: int, farthest: int) -> float:
+    """Nats to say that the answer lies ``cells`` cells from where agreement ends, of at most ``farthest``.
+
+    One half of 1/(o(o+1)), which suits near misses, and one half of 1/(o H), which wastes less on far ones. Over
+    o = 1 … farthest they add up to 1 - :func:`spare_chance`.
+
+    >>> round(distance_nats(1, 50), 2), round(distance_nats(2, 50), 2), round(distance_nats(40, 50), 2)
+    (1.02, 1.97, 5.78)
+    """
+    check_whole("the distance in cells", cells, 1, farthest)
+    return -math.log(0.5 / (cells * (cells + 1.0)) + 0.5 / (cells * _harmonic(farthest))) + _UPWARD
+
+
+def spare_chance(farthest: int) -> float:
+    """What the words for distances leave over."""
+    return 0.5 / (farthest + 1.0)
+
+
+@lru_cache(maxsize=1024)
+def _harmonic(count: int) -> float:
+    """1 + 1/2 + … + 1/count, from above."""
+    check_whole("the farthest cell", count, 1)
+    if count <= 1000:
+        return math.fsum(1.0 / k for k in range(1, count + 1)) * (1.0 + _UPWARD)
+    return math.log(count) + _EULER + 0.5 / count
+
+
+def log_final_level(log_beta: float, nats: float, questions: int) -> float:
+    """ln of the level of each of so many exact values, fixed together, that end a conversation.
+
+    Nothing follows them, so what they say themselves is not charged: beta * Q(conversation before) is shared out.
+
+    >>> round(math.exp(log_final_level(math.log(0.05), 0.31, 1)), 4)
+    0.0367
+    """
+    check_whole("the number of questions", questions, 1)
+    check_between("nats", nats, 0, math.inf)
+    return log_beta - nats - math.log(questions)

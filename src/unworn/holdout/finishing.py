@@ -1,0 +1,90 @@
+"""The last word: what final values would reach, and the asks that tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from unworn.display import show_html
+from unworn.errors import Unaskable
+from unworn.holdout.jobs import Ask
+from unworn.mechanisms.base import has_failed
+from unworn.mechanisms.final_values import final_event, likely_final
+from unworn.mechanisms.record import FINAL
+from unworn.mechanisms.transcript import Transcript
+
+
+@dataclass(frozen=True)
+class FinalQuote:
+    """What final values would reach, told before any row is read.
+
+    ``widths`` are half-widths, at most these. Where the holdout ``closes`` nothing can be asked after them; else
+    everything that follows pays ``cost`` nats for them.
+    """
+
+    labels: tuple[str, ...]
+    widths: tuple[float, ...]
+    closes: bool
+    cost: float
+
+    def __str__(self) -> str:
+        lines = [f"{label}: at most ± {width:.4f}" for label, width in zip(self.labels, self.widths, strict=True)]
+        return "\n".join([*lines, self._ending()])
+
+    def _ending(self) -> str:
+        if self.closes:
+            return "After them the holdout is closed."
+        return f"What is asked after them pays {self.cost:.3g} nats more."
+
+    def _repr_html_(self) -> str:
+        cells = zip(self.labels, self.widths, strict=True)
+        rows = "".join(f"<tr><td>{show_html(label)}</td><td>± {width:.4f}</td></tr>" for label, width in cells)
+        return f"<table>{rows}</table><small>{show_html(self._ending())}</small>"
+
+
+def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list[Ask]:
+    """The same questions as final ones, fixed together: each distinct one once, with what is known of it.
+
+    Those that have a final value already are told it again, and share nothing with the others.
+    """
+    names: dict[str, Ask] = {}
+    for ask in asks:
+        if ask.facts.null is not None:
+            raise Unaskable("a test has no final value: ask for that of the question itself")
+        names.setdefault(ask.query.fingerprint, ask)
+    fresh = [name for name in names if transcript.answered(name, FINAL) is None]
+    count = max(len(fresh), 1)
+    return [
+        replace(ask, guess=None, parent=_narrowest(name, transcript), final=_place(fresh, name, count, close))
+        for name, ask in names.items()
+    ]
+
+
+def _place(fresh: list[str], name: str, count: int, close: bool) -> tuple[int, int, bool]:
+    return (fresh.index(name) if name in fresh else 0), count, close
+
+
+def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
+    """The answer that tells most of a question, if one was given."""
+    told = (
+        (record.published.high - record.published.low, index)
+        for index, record in enumerate(transcript.records, start=1)
+        if record.fingerprint == fingerprint and record.offer.final is None and not has_failed(record.symbol)
+    )
+    return min(told, default=(0.0, None))[1]
+
+
+def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:
+    """What these final asks would reach."""
+    mechanism, widths, cost = transcript.mechanism, [], 0.0
+    for ask in asks:
+        told = transcript.answered(*ask.name)
+        if told is not None:
+            published = transcript.record(told).published
+            widths.append((published.high - published.low) / 2)
+            continue
+        offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
+        symbol = likely_final(offer)
+        widths.append(mechanism.publish_width(offer, symbol))
+        cost += 0.0 if close else getattr(final_event(offer, symbol), "nats", 0.0)
+    return FinalQuote(tuple(ask.query.label for ask in asks), tuple(widths), close, cost)
