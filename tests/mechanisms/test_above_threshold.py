@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from tests.mechanisms.nodes import Told, answered, chance_of_a_miss, weight
 from unworn import Holdout, col, mean, share
-from unworn.bounds import clopper_pearson, code_length
+from unworn.bounds import clopper_pearson
 from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Failed, Tampered, Unaskable
 from unworn.events import Climbed, Described

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.mechanisms.nodes import Told, answered, chance_of_a_miss, weight
 from unworn import Holdout, mae
-from unworn.bounds import clopper_pearson, code_length
+from unworn.bounds import clopper_pearson
 from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Failed, Tampered, Unaskable
 from unworn.events import Climbed, Described, Looked

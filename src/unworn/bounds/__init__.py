@@ -1,7 +1,7 @@
 """Pure functions of public numbers, one theorem family a file.
 
-``concentration``, ``binomial`` and ``paired`` are intervals for one fixed question; ``compression`` prices
-adaptivity by code length; ``baselines`` are what one would do instead.
+``concentration``, ``binomial`` and ``paired`` are intervals for one fixed question; ``code_length`` prices adaptivity
+by Theorem C′, ``compression`` by Theorem C, which older ledgers keep; ``baselines`` are what one would do instead.
 """
 
 from unworn.bounds.baselines import (
@@ -13,7 +13,6 @@ from unworn.bounds.baselines import (
     splitting_width,
 )
 from unworn.bounds.binomial import clopper_pearson
-from unworn.bounds.compression import code_length, level, offset_nats, position_nats
 from unworn.bounds.concentration import chernoff_kl, hoeffding_width
 from unworn.bounds.paired import discordance
 
@@ -21,13 +20,9 @@ __all__ = [
     "best_rounding",
     "chernoff_kl",
     "clopper_pearson",
-    "code_length",
     "discordance",
     "hoeffding_width",
-    "level",
     "log_transcripts",
-    "offset_nats",
-    "position_nats",
     "published_tolerance",
     "rounding_width",
     "splitting_exact",

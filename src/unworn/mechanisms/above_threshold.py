@@ -53,7 +53,7 @@ class AboveThreshold(Coded):
     tops: int | None = 1
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.check_law()
         if not math.isfinite(number("threshold", self.threshold)):
             raise ValueError(f"threshold must be a finite number, in the questions' own units, not {self.threshold!r}")
         if self.tops is not None and (isinstance(self.tops, bool) or not isinstance(self.tops, int) or self.tops < 1):

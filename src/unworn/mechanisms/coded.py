@@ -82,7 +82,7 @@ class Coded(Mechanism):
 
     law: Literal["C", "C'"] | None = field(default=None, kw_only=True, repr=False)
 
-    def __post_init__(self) -> None:
+    def check_law(self) -> None:
         if self.law not in (None, "C", "C'"):
             raise ValueError(f"law is \"C'\", or \"C\" for older ledgers, not {self.law!r:.40}")
 

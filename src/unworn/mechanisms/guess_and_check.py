@@ -68,7 +68,7 @@ class GuessAndCheck(Coded):
     pieces: int | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.check_law()
         if self.z is not None and not (math.isfinite(self.z) and self.z > 0):
             raise ValueError(f"z must be a finite number above 0, not {self.z}")
         if self.cell is not None:

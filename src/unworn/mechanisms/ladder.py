@@ -71,7 +71,7 @@ class Ladder(Coded):
     range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.check_law()
         check_step("step", self.step)
         if self.feedback not in ("score", "bit"):
             raise ValueError(f"feedback is 'score' or 'bit', not {self.feedback!r}")

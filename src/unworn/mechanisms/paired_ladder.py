@@ -55,7 +55,7 @@ class PairedLadder(Coded):
     higher: bool = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.check_law()
         if self.rule not in ("exact", "heuristic"):
             raise ValueError(f"rule is 'exact' or 'heuristic', not {self.rule!r}")
 

@@ -48,7 +48,7 @@ class Rounding(Coded):
     cells: int = 45
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.check_law()
         check_cells("cells", self.cells)
 
     def after(self, state: State, event: Event) -> State:
