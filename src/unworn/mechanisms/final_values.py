@@ -43,6 +43,7 @@ def final_offer(
         *kind,
         level,
         final=(place.position, place.questions, place.last),
+        kept=state.kept,
     )
     inside, spread = (offer.low, offer.high), 1.0
     if told is not None and not facts.runs_code:
@@ -92,9 +93,9 @@ def reveal_final(offer: Offer, symbol: Symbol) -> Published:
 
 
 def likely_final(offer: Offer) -> Symbol:
-    """A value in the middle of where it is known to lie: nothing wider can come."""
+    """Of the values that it may have, the one nearest to the middle of the range, where limits are widest."""
     low, high = offer.inside or offer.within or (offer.low, offer.high)
-    middle = (low + high) / 2
+    middle = min(max((offer.low + offer.high) / 2, low), high)
     if offer.cells:
         return locate(offer, middle)
     return [middle, offer.discordance * offer.span] if offer.kind == "paired" else middle
