@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unworn.bounds.covers import cosine_nats
-from unworn.bounds.numerics import LN2
 from unworn.bounds.one_currency import choose_noise, is_renewed
 from unworn.events import Blurred
 from unworn.mechanisms.base import RAISED, STOPPED, Offer, Published, State, Symbol
@@ -39,12 +38,12 @@ def blurred_count(offer: Offer, query: Query, rows: Rows, noise: Stream | None) 
 
 
 def blurred_nats(offer: Offer, symbol: Symbol) -> float:
-    """What a noisy answer costs; or that none could be made, which has a word as on a grid of cells."""
-    if symbol == STOPPED or (symbol == RAISED and not offer.runs_code):
+    """What a noisy answer costs; or that none could be made, which has a long word."""
+    if offer.runs_code:
+        raise ValueError("code that sees all the rows need not be a mean over them, which noise would hide")
+    if symbol in (RAISED, STOPPED):
         return failure_nats(offer, symbol, SPARE_NATS)
-    if symbol == RAISED:
-        return LN2 + REST_NATS
-    return cosine_nats(offer.rows, offer.kept, offer.radius) + REST_NATS + (LN2 if offer.runs_code else 0.0)
+    return cosine_nats(offer.rows, offer.kept, offer.radius) + REST_NATS
 
 
 def blurred_event(offer: Offer, symbol: Symbol) -> Blurred:

@@ -54,7 +54,8 @@ class GuessAndCheck(Coded):
         How many sub-cells sharpening chooses from; by default 8, 16 or 32, more the more has been spent.
     unguessed
         How questions without a guess are answered: by one of ``"cells"``, or by a count with ``"noise"``. By default
-        the first few by cells and the others by noise, which from then on costs less (Theorem U).
+        the first few by cells and the others by noise, which from then on costs less (Theorem U). Questions that run
+        code are answered by cells.
 
     Examples
     --------
@@ -235,9 +236,12 @@ class GuessAndCheck(Coded):
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
 
     def _unguessed_offer(self, state: State, offer: Offer) -> Offer:
-        """One of many cells; or noise, from where on that is cheaper. Noise costs nothing that grows with the rows."""
+        """One of many cells; or noise, from where on that is cheaper.
+
+        Noise hides means over rows, and code that sees all the rows at once need not be one: it gets cells.
+        """
         cells = math.ceil(1 / self._share(state.rows))
-        if state.pattern is not None and self.unguessed != "cells":
+        if state.pattern is not None and self.unguessed != "cells" and not offer.runs_code:
             unguessed = state.asked - state.pattern.asks
             others = max(self.spent(state) - (unguessed - state.noisy) * math.log(cells), 0.0)
             if self.unguessed == "noise" or state.noisy or beats_cells(state.rows, others - state.log_beta, unguessed):
