@@ -20,6 +20,7 @@ import pytest
 
 from unworn import Holdout, accuracy, col, function, mean, share
 from unworn.errors import Failed, Unaskable
+from unworn.events import Guessed
 from unworn.mechanisms import GuessAndCheck, Naive, Rounding, SampleSplitting
 from unworn.queries.predictions import FromModel
 
@@ -89,18 +90,25 @@ def test_repeats_inside_a_batch_are_one_ask() -> None:
     holdout.verify()
 
 
-def test_a_batch_prices_every_ask_from_before_it() -> None:
-    """Each of a batch has its own index; surprises inside the batch do not count within it."""
-    holdout, one_by_one = Holdout(*rows(), ledger=None), Holdout(*rows(), ledger=None)
+def test_each_of_a_batch_pays_for_those_before_it() -> None:
+    """As if they had been asked one by one; under Theorem C, which older ledgers keep, a batch shared its past."""
     questions = [share(col("x0") > cut) for cut in (0.0, 0.2, 0.4)]
-    batch = holdout.ask_many(questions, [0.99, 0.98, 0.97])
-    single = [one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)]
-    assert [answer.source for answer in batch] == ["surprise"] * 3
-    levels = [answer.certificate.record.offer.log_level for answer in batch]
-    assert levels[0] == single[0].certificate.record.offer.log_level
-    assert levels[2] > single[2].certificate.record.offer.log_level
-    assert levels[0] > levels[1]
-    holdout.verify()
+    for law in ("C'", "C"):
+        mechanism = GuessAndCheck(law=law)  # type: ignore[arg-type]
+        holdout, one_by_one = (Holdout(*rows(), mechanism=mechanism, ledger=None) for _ in range(2))
+        batch = holdout.ask_many(questions, [0.99, 0.98, 0.97])
+        single = [one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)]
+        assert [answer.source for answer in batch] == ["surprise"] * 3
+        levels = [answer.certificate.record.offer.log_level for answer in batch]
+        alone = [answer.certificate.record.offer.log_level for answer in single]
+        assert levels[0] == alone[0]
+        assert levels[0] > levels[1]
+        assert (levels[2] > alone[2]) == (law == "C")
+        if law == "C'":
+            assert levels == alone
+            assert [(answer.low, answer.high) for answer in batch] == [(answer.low, answer.high) for answer in single]
+            assert holdout.meter.spent == one_by_one.meter.spent
+        holdout.verify()
 
 
 def test_a_batch_is_all_or_none() -> None:
@@ -166,7 +174,8 @@ def test_a_failure_is_repeated_free() -> None:
             holdout.ask(question)
         assert caught.value.numbers["index"] == 1
     assert holdout.meter.asked == 1
-    assert holdout.meter.surprises == 1
+    assert holdout.meter.surprises == 0  # without a guess there is none; it has a word among those of the cells
+    assert holdout.meter.spent > 3
     answer = holdout.ask_many([question])[0]
     assert (answer.low, answer.high, answer.index) == (0.0, 1.0, 1)
     with pytest.raises(Failed) as caught:
@@ -210,13 +219,15 @@ def test_names_stand_for_models() -> None:
 def test_a_quote_charges_nothing_and_tells_the_truth() -> None:
     holdout = Holdout(*rows(), ledger=None)
     quote = holdout.quote(HIGH, 0.3)
-    assert (quote.index, quote.repeat, quote.guess, quote.cost) == (1, False, 0.3, 0.0)
+    assert (quote.index, quote.repeat, quote.guess) == (1, False, 0.3)
+    assert 0 < quote.cost < 0.01
     assert quote.widest >= quote.width
     assert quote.surprise_cost > 0
     assert "ask 1: ±" in str(quote)
     assert holdout.meter.asked == 0
     answer = holdout.ask(HIGH, 0.3)
     assert answer.width == pytest.approx(quote.width)
+    assert holdout.meter.spent == pytest.approx(quote.cost)
     after = holdout.quote(HIGH, 0.9)
     assert after.repeat
     assert (after.index, after.width, after.cost) == (1, answer.width, 0.0)
@@ -237,7 +248,7 @@ def test_a_quote_knows_what_others_asked(tmp_path: Path) -> None:
     two.close()
 
 
-def test_guesses_come_from_train_or_the_latest_score() -> None:
+def test_guesses_come_from_train() -> None:
     train = rows(9, 500)
     holdout = Holdout(*rows(), train=train, ledger=None)
     answer = holdout.score(Cut(0.4))
@@ -245,11 +256,23 @@ def test_guesses_come_from_train_or_the_latest_score() -> None:
     assert told is not None
     assert told.origin == "train"
     assert told.value == np.mean(Cut(0.4).predict(train[0]) == train[1])
+    event = answer.certificate.record.event
+    assert isinstance(event, Guessed)
+    assert event.origin == "train"
+
+
+def test_without_train_the_last_answer_is_no_guess() -> None:
+    """In a search every better model would be a surprise. Under Theorem C, which older ledgers keep, it was one."""
     plain = Holdout(*rows(), ledger=None)
-    assert plain.score(Cut(0.4)).source == "grid"
-    second = plain.score(Cut(0.3)).certificate.record.guess
+    for cut in (0.4, 0.3):
+        answer = plain.score(Cut(cut))
+        assert (answer.source, answer.certificate.record.guess) == ("grid", None)
+    assert plain.meter.surprises == 0
+    older = Holdout(*rows(), mechanism=GuessAndCheck(law="C"), ledger=None)
+    assert older.score(Cut(0.4)).source == "grid"
+    second = older.score(Cut(0.3)).certificate.record.guess
     assert second is not None
-    assert (second.origin, second.value) == ("ledger", plain.answers["value"].iloc[0])
+    assert (second.origin, second.value) == ("ledger", older.answers["value"].iloc[0])
 
 
 def test_a_failure_is_no_guess_for_the_next() -> None:
@@ -257,7 +280,7 @@ def test_a_failure_is_no_guess_for_the_next() -> None:
         def predict(self, X: Any) -> Any:
             raise RuntimeError
 
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), mechanism=GuessAndCheck(law="C"), ledger=None)
     holdout.score(Cut(0.1), guess=1.0)
     with pytest.raises(Failed):
         holdout.score(FromModel(Broken(), name="broken"))
@@ -292,9 +315,9 @@ def test_sharpening_narrows_and_is_repeated_free() -> None:
     assert answer.low <= sharp.low <= sharp.high <= answer.high
     assert sharp.width < answer.width
     assert holdout.sharpen(answer) == sharp
-    finer = holdout.sharpen(sharp)
-    assert sharp.low <= finer.low <= finer.high <= sharp.high
-    assert [entry.body["parent"] for entry in holdout._desk.store.read(holdout.id)[1:]] == [None, 1, 2]
+    with pytest.raises(Unaskable, match=r"sharpened already; holdout\.final tells"):
+        holdout.sharpen(sharp)
+    assert [entry.body["parent"] for entry in holdout._desk.store.read(holdout.id)[1:]] == [None, 1]
     assert holdout.ask(HIGH) == answer  # the question itself is still the coarse one
     holdout.verify()
 
@@ -477,7 +500,8 @@ def test_how_it_looks() -> None:
         None,
         None,
     )
-    assert holdout.mechanism == GuessAndCheck()
+    assert holdout.mechanism == GuessAndCheck(law="C'")
+    assert repr(holdout.mechanism) == repr(GuessAndCheck())
     assert not holdout.read_only
     assert holdout.max_width is None
 

@@ -33,6 +33,7 @@ from unworn import (
 )
 from unworn.certificate import replay
 from unworn.cli import app
+from unworn.bounds.code_length import Pattern
 from unworn.errors import Tampered
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting
@@ -95,8 +96,9 @@ def test_what_a_verdict_says() -> None:
     assert verdict.hypothesis == f"{accuracy(GOOD).label} is at most 0.7"
     assert str(verdict) == f"rejected at level 0.02: {verdict.hypothesis}"
     assert (verdict.level, verdict.index) == (0.02, 1)
-    assert verdict.log_corrected_level == pytest.approx(math.log(0.02) - 2 * math.log(2))
-    assert verdict.corrected_level == pytest.approx(0.005)
+    rejected = Pattern().after("test", True).nats  # what the law gives to "rejected", which is why it is no more
+    assert verdict.log_corrected_level == pytest.approx(math.log(0.02) - rejected)
+    assert verdict.corrected_level == pytest.approx(0.02 * math.exp(-rejected))
     assert "not rejected" not in verdict._repr_html_()
     other = holdout.test("x0 > 0", above=0.6)
     assert "<b>not rejected</b> · share of x0 &gt; 0 is at most 0.6<br>" in other._repr_html_()
@@ -257,8 +259,15 @@ def test_a_verdict_is_never_a_guess() -> None:
     assert cards(holdout)[0].record.guess is None
     answer = holdout.score(POOR[500:])
     assert answer.source == "grid"  # no guess: an array is not portable, and a verdict is no score
-    assert holdout.score(GOOD[500:]).certificate.record.guess.value == answer.value  # type: ignore[union-attr]
+    assert holdout.score(GOOD[500:]).certificate.record.guess is None
     holdout.verify()
+    # In a ledger sealed under Theorem C the last answer was a guess; a verdict never.
+    older = Holdout(X[500:], Y[500:], train=train, mechanism=GuessAndCheck(law="C"), ledger=None)
+    older.test(accuracy(GOOD[500:]), above=0.5)
+    answer = older.score(POOR[500:])
+    assert answer.source == "grid"
+    assert older.score(GOOD[500:]).certificate.record.guess.value == answer.value  # type: ignore[union-attr]
+    older.verify()
 
 
 ASK = st.tuples(st.just("ask"), st.integers(0, 3), st.sampled_from([None, 0.1, 0.5]))

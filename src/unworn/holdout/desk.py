@@ -312,7 +312,7 @@ class Desk:
         transcript, mechanism = self.transcript, self.transcript.mechanism
         places: dict[int, int] = {}
         fresh: dict[tuple[str, int | None], int] = {}
-        offers: list[tuple[int, Ask, Offer]] = []
+        waiting: list[tuple[int, Ask]] = []
         for place, ask in enumerate(asks):
             name = ask.name
             told = None if ask.again else transcript.answered(*name)
@@ -321,11 +321,12 @@ class Desk:
             elif name in fresh and not ask.again:
                 places[place] = fresh[name]
             else:
-                ask = self.guessed(ask)
-                fresh[name] = places[place] = len(transcript.entries) + len(offers)
-                offers.append((place, ask, self.offer(ask, len(offers))))
-        if not offers:
+                fresh[name] = places[place] = len(transcript.entries) + len(waiting)
+                waiting.append((place, self.guessed(ask)))
+        if not waiting:
             return list(places.values()), []
+        waiting = [(place, ask.placed(position, len(waiting))) for position, (place, ask) in enumerate(waiting)]
+        offers = [(place, ask, self.offer(ask, position)) for position, (place, ask) in enumerate(waiting)]
         key = self.writable()
         state, head, now = transcript.state, transcript.head, round(self._clock(), 3)
         noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]

@@ -291,12 +291,8 @@ class Holdout(Looking):
         beforehand. A final interval is never wider than what was known.
         """
         one = isinstance(questions, Answer | Query | str)
-        asks = self._final_asks(questions, close, by)
-        told = self._enter(asks)
-        if one:
-            return self._checked_answer(told[0])
-        by_name = {ask.query.fingerprint: answer for ask, answer in zip(asks, told, strict=True)}
-        return [by_name[ask.query.fingerprint] for ask in asks]
+        told = self._enter(self._final_asks(questions, close, by))
+        return self._checked_answer(told[0]) if one else told
 
     def quote_final(
         self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True

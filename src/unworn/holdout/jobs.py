@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unworn.answer import Answer
 from unworn.holdout.memo import Memo
@@ -30,6 +30,10 @@ class Ask:
     def name(self) -> tuple[str, int | None]:
         """What a repeat has in common with it."""
         return self.query.fingerprint, self.parent if self.final is None else FINAL
+
+    def placed(self, position: int, questions: int) -> Ask:
+        """With its place among final values: others may have told some of them since they were fixed together."""
+        return self if self.final is None else replace(self, final=(position, questions, self.final[2]))
 
 
 class Job:

@@ -374,12 +374,12 @@ class Mechanism(ABC):
         """:meth:`after`, for every event there is."""
         if state.ended and not isinstance(event, Ended):
             raise TypeError("nothing follows a failure that closed the holdout")
-        if state.closed and not isinstance(event, Finished):
+        if state.closed and not isinstance(event, Finished | Stopped):  # others fixed with the first may be interrupted
             raise TypeError("nothing follows final values")
         if isinstance(event, Ended):
             return replace(state.further(), ended=True)
         if isinstance(event, Finished):
-            return replace(state.further(nats=event.nats), closed=event.last)
+            return replace(state.further(nats=event.nats), closed=state.closed or event.last)
         return state.further() if isinstance(event, Stopped) else self.after(state, event)
 
     def failure(self, offer: Offer, interrupted: bool) -> Symbol:

@@ -324,7 +324,7 @@ class Transcript:
             self._check_facts(index, record)
             self._check_guess(index, record, told)
             final = record.offer.final
-            if final is not None and final[0] != position:
+            if not self._is_in_place(index, final, position, size):
                 raise Tampered(f"entry {index} claims another place among final values", index=index)
             offer = self._offer(before, record.facts, record.guess, record.parent, position, final)
             if position:
@@ -334,6 +334,13 @@ class Transcript:
                 raise Tampered(
                     f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index
                 )
+
+    def _is_in_place(self, index: int, final: tuple[int, int, bool] | None, position: int, size: int) -> bool:
+        """Whether final values are the whole of their batch, all of them the last or none."""
+        before = self.record(index - 1).offer.final if position else None
+        if final is None:
+            return before is None
+        return final[:2] == (position, size) and (not position or (before is not None and before[2] == final[2]))
 
     def _check_facts(self, index: int, record: Record) -> None:
         """What was offered must be about the question that is recorded: its range, its kind, its sensitivity."""
