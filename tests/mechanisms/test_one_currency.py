@@ -1,4 +1,4 @@
-"""Coded and noisy answers in one ledger: an exact optimum over all analysts at few rows, and how offers follow costs."""
+"""Coded and noisy answers in one ledger: the exact optimum over all analysts at few rows, and how offers follow."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def worst(mechanism: GuessAndCheck, rows: int, beta: float, asks: str) -> float:
 @pytest.mark.parametrize("asks", ["ng", "gn", "nf", "gnf"])
 @pytest.mark.parametrize("beta", [0.5, 0.05])
 def test_no_analyst_of_few_rows_passes_the_promise(small_noise: None, asks: str, beta: float) -> None:
-    """Exact: every sample of four rows, every noise; questions, and where they are guessed the guesses, at their best."""
+    """Exact: every sample of four rows, every noise; questions, and the guesses at them, at their best."""
     mechanism = GuessAndCheck(z=0.5, cell=0.2, unguessed="noise")
     assert worst(mechanism, 4, beta, asks) <= 1.0
 

@@ -100,7 +100,10 @@ class Pattern:
         """The nats of "no surprise" and of "a surprise", for an ask whose guess is of this origin."""
         every, mine, burst, octave = self._chances(origin)
         chance = (
-            self.all_weight * every + self.origin_weight * mine + self.burst_weight * burst + self.octave_weight * octave
+            self.all_weight * every
+            + self.origin_weight * mine
+            + self.burst_weight * burst
+            + self.octave_weight * octave
         )
         return -math.log1p(-chance) + _UPWARD, -math.log(chance) + _UPWARD
 

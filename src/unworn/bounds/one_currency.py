@@ -1,11 +1,11 @@
 """Theorem U: coded and noisy answers of one ledger, priced in one currency by the cost so far.
 
-Entry j costs c_j nats: a symbol minus the logarithm of its chance under a law fixed by the past, a noisy count its kappa
-at ``kept`` (:mod:`unworn.bounds.covers`), the chance with which the second world keeps a row. ``kept`` is 0 before the
-first noisy count and never falls. With probability 1 - beta, for all entries at once and at any stopping: if the
-conversation shows surely that the rows' count lies between two numbers, the one-sided binomial limits from them hold at
-the level e^-Λ each, Λ = (ln(1/beta) + c_1 + … + c_j) / (1 - kept). While ``kept`` is 0 this is Theorem C′. Proved in
-``docs/theory/one-currency.md``; no published source is known to us.
+Entry j costs c_j nats: a symbol minus the logarithm of its chance under a law fixed by the past, a noisy count its
+kappa at ``kept`` (:mod:`unworn.bounds.covers`), the chance with which the second world keeps a row. ``kept`` is 0
+before the first noisy count and never falls. With probability 1 - beta, for all entries at once and at any stopping:
+if the conversation shows surely that the rows' count lies between two numbers, the one-sided binomial limits from them
+hold at the level e^-Λ each, Λ = (ln(1/beta) + c_1 + … + c_j) / (1 - kept). While ``kept`` is 0 this is Theorem C′.
+Proved in ``docs/theory/one-currency.md``; no published source is known to us.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def choose_noise(n: int, nats: float, noisy: int, kept: float) -> tuple[float, i
 def beats_cells(n: int, nats: float, unguessed: int) -> bool:
     """Whether noise is to be preferred to cells after so many asks without a guess.
 
-    From about 260 sqrt(nats) / (ln n)^2 such asks on, noise is cheaper in all; who knows not how many will come does best
-    to change over at half of them.
+    From about 260 sqrt(nats) / (ln n)^2 such asks on, noise is cheaper in all; nobody knows how many will come, so the
+    change is made at half of them.
 
     >>> beats_cells(10_000, 3.0, 2), beats_cells(10_000, 3.0, 3), beats_cells(10_000, 100.0, 14)
     (False, True, False)

@@ -67,14 +67,16 @@ class Guess:
 class Offer:
     """The public numbers that fix one answer before any row is read.
 
-    ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows
-    are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
+    ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows are
+    compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
     answer is a whole number of ``steps`` to the length of the range, at the ``price`` of the whole plan. Where a
-    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test. ``best`` is the rung
-    that the best score so far has reached. ``place`` is what the answer's own symbol costs by where it falls: the origin
-    of the guess, the nats of no surprise and of a surprise, and how many surprises lay below and above their guesses.
-    Without it the symbol is not charged, and the two limits share the level. ``final`` is (position, questions, whether they are the last).
-    With a ``radius`` the answer is a count plus noise below it, and ``kept`` is what Theorem U stretches nats by.
+    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test. ``best`` is the
+    rung that the best score so far has reached.
+
+    ``place`` is what the answer's own symbol costs by where it falls: the origin of the guess, the nats of no surprise
+    and of a surprise, and how many surprises lay below and above their guesses. Without it the symbol is not charged,
+    and the two limits share the level. ``final`` is (position, questions, whether they are the last). With a ``radius``
+    the answer is a count plus noise below it, and ``kept`` is what Theorem U stretches nats by.
     """
 
     index: int
@@ -207,7 +209,8 @@ class State:
         if self.closed:
             raise Exhausted(
                 "the final values have been told, and with them the holdout is closed: they are as sharp as they are "
-                "because nothing follows.\n  All answers hold, and asking them again is free. Seal fresh rows to ask on.",
+                "because nothing follows.\n"
+                "  All answers hold, and asking them again is free. Seal fresh rows to ask on.",
                 asked=self.asked,
             )
         if self.ended:

@@ -84,7 +84,7 @@ class Coded(Mechanism):
 
     def check_law(self) -> None:
         if self.law not in (None, "C", "C'"):
-            raise ValueError(f"law is \"C'\", or \"C\" for older ledgers, not {self.law!r:.40}")
+            raise ValueError(f'law is "C\'", or "C" for older ledgers, not {self.law!r:.40}')
 
     def named_theorem(self) -> str:
         return self.theorem.replace("C'", "C") if self.law == "C" else self.theorem
@@ -122,7 +122,8 @@ class Coded(Mechanism):
         """ln of the level of each limit, once the symbol is known; none where the two share the offer's."""
         if offer.place is None:
             return None
-        return (offer.log_level - offer.place[1 + surprise] - nats) / (1.0 - offer.kept)
+        _, calm, surprised, *_ = offer.place
+        return (offer.log_level - (surprised if surprise else calm) - nats) / (1.0 - offer.kept)
 
     def log_one_side(self, offer: Offer, surprise: bool, nats: float) -> float:
         """The same for a cell that ends where the range does: one limit has all of the level.
@@ -169,7 +170,7 @@ def place_of(state: State, origin: str) -> tuple[str, float, float, int, int]:
 
 
 def priced(state: State, facts: Facts, position: int, origin: str = "asker", **payload: Any) -> Offer:
-    """The offer that the transcript so far allows at this depth; without an origin, of an answer outside the pattern."""
+    """The offer that the transcript so far allows; without an origin, that of an answer outside the pattern."""
     index = state.index(position)
     kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
     if state.pattern is None:

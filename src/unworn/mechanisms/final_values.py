@@ -31,8 +31,8 @@ def final_offer(
 ) -> Offer:
     """The public numbers of a final value, after a conversation of so many nats.
 
-    ``told`` is what is known of the question from an earlier answer; it says nothing of code, which may answer otherwise
-    the second time.
+    ``told`` is what is known of the question from an earlier answer; it says nothing of code, which may answer
+    otherwise the second time.
     """
     state.check_open()
     level = log_final_level(state.log_beta, nats, place.questions) - (0.0 if place.last else LN2)

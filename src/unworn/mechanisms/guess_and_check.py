@@ -125,7 +125,7 @@ class GuessAndCheck(Coded):
         return replace(offer, log_level=offer.log_level - state.log_beta + nominal_level(facts), null=facts.null)
 
     def check_gain(self, told: Offer, symbol: Symbol, offer: Offer) -> None:
-        """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public beforehand."""
+        """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public."""
         before = self.publish_width(told, symbol)
         after = max(self.publish_width(offer, piece) for piece in range(offer.cells))
         if told.inside is not None and offer.place is not None:

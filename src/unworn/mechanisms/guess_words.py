@@ -94,4 +94,3 @@ def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
 
 def octaves(rows: int) -> int:
     return (rows - 1).bit_length()
-
