@@ -6,6 +6,7 @@ from unworn.lab.analysts.base import Analyst, Played
 from unworn.lab.analysts.boosting import Boosting
 from unworn.lab.analysts.edge_guesser import EdgeGuesser
 from unworn.lab.analysts.fingerprinting import Fingerprinting
+from unworn.lab.analysts.posterior_sign import PosteriorSign
 from unworn.lab.analysts.quadratic import QuadraticAdaptive
 from unworn.lab.analysts.reuse import Calibrating
 from unworn.lab.analysts.roll_call import RollCall
@@ -22,6 +23,7 @@ ANALYSTS: dict[str, type[Analyst]] = {
         Calibrating,
         EdgeGuesser,
         Fingerprinting,
+        PosteriorSign,
         QuadraticAdaptive,
         RollCall,
         SelectThenVote,
