@@ -4,6 +4,7 @@ from unworn.lab.analysts.alternating import Alternating
 from unworn.lab.analysts.averaging import Averaging
 from unworn.lab.analysts.base import Analyst, Played
 from unworn.lab.analysts.boosting import Boosting
+from unworn.lab.analysts.boundary_guesser import BoundaryGuesser
 from unworn.lab.analysts.edge_guesser import EdgeGuesser
 from unworn.lab.analysts.fingerprinting import Fingerprinting
 from unworn.lab.analysts.posterior_sign import PosteriorSign
@@ -20,6 +21,7 @@ ANALYSTS: dict[str, type[Analyst]] = {
         Alternating,
         Averaging,
         Boosting,
+        BoundaryGuesser,
         Calibrating,
         EdgeGuesser,
         Fingerprinting,
