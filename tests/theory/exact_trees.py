@@ -1,8 +1,8 @@
 """The largest probability with which any asker makes some interval miss: exactly, by dynamic programming.
 
-A mechanism that releases words is here what Theorem C' says of it and nothing more, a :class:`Law`: at every node of
-the conversation which words there are, what chance the law Q gives each, and which interval is published. The rows are
-so few (2 to 8) that nothing is simulated. Two classes of askers are gone through, all of each:
+A mechanism that releases words is here what Theorem C' speaks of and nothing more, a :class:`Law`: at every node of the
+conversation which words there are, what chance the law Q gives each, and which interval is published. The rows are so
+few (2 to 8) that nothing is simulated. Two classes of askers are gone through, all of each:
 
 - :func:`worst_fresh`: every question is about something that the rows were never asked of, so that counts are
   independent. The asker chooses, knowing all words so far, what to ask and how often it is true in the population.
@@ -12,8 +12,8 @@ so few (2 to 8) that nothing is simulated. Two classes of askers are gone throug
   or all are held in part.) What the words have told of how many rows are of each kind is carried along, exactly.
 
 Where a question's truth can be chosen, it is tried just outside the limits of each word, where missing is likeliest,
-and at places between. The asker stops when it likes. Nothing here depends on the mechanisms: whoever has one wraps its
-functions as a :class:`Law`.
+and at places between. The asker stops when it likes. Nothing here depends on the mechanisms:
+:mod:`tests.theory.code_laws` has the theorem in its simplest form, :mod:`tests.theory.mechanism_law` real ones.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Node(NamedTuple):
     ask: Ask
 
 
-class Law(Protocol):
-    """A mechanism, as a law on conversations with the intervals it publishes."""
+class Intervals(Protocol):
+    """A mechanism, as the words it releases and the intervals it publishes: all that missing depends on."""
 
     @property
     def rows(self) -> int: ...
@@ -61,14 +61,18 @@ class Law(Protocol):
     def asks(self, past: Past) -> Sequence[Ask]:
         """What may be sent next; nothing, if the conversation is closed."""
 
-    def words(self, node: Node) -> list[tuple[Symbol, float]]:
-        """The words at a node, each with the chance that Q gives it there: at most 1 together."""
-
     def symbol(self, node: Node, count: int) -> Symbol:
         """The word for so many rows of which the question is true."""
 
     def limits(self, node: Node, symbol: Symbol) -> tuple[float, float]:
         """What is published: an interval for the share of the population, ends included."""
+
+
+class Law(Intervals, Protocol):
+    """The same with the law Q on conversations that its levels are made of."""
+
+    def words(self, node: Node) -> list[tuple[Symbol, float]]:
+        """The words at a node, each with the chance that Q gives it there: at most 1 together."""
 
 
 # ---------------------------------------------------------------------------------------- is Q a law in time?
@@ -90,12 +94,12 @@ def largest_antichain(law: Law, depth: int, past: Past = ()) -> float:
 # ---------------------------------------------------------------------------------------- fresh questions
 
 
-def worst_fresh(law: Law, depth: int, between: int = 9) -> float:
+def worst_fresh(law: Intervals, depth: int, between: int = 9) -> float:
     """max P(some interval misses) / beta over all askers of at most ``depth`` questions that are new to the rows."""
     return _fresh(law, depth, (), between) / law.beta
 
 
-def _fresh(law: Law, depth: int, past: Past, between: int) -> float:
+def _fresh(law: Intervals, depth: int, past: Past, between: int) -> float:
     if depth == 0:
         return 0.0
     best = 0.0
@@ -115,7 +119,7 @@ def _fresh(law: Law, depth: int, past: Past, between: int) -> float:
 # ---------------------------------------------------------------------------------------- questions about the same rows
 
 
-def worst_same_rows(law: Law, depth: int, between: int = 3, all_shares: int = 0) -> float:
+def worst_same_rows(law: Intervals, depth: int, between: int = 3, all_shares: int = 0) -> float:
     """The same for questions about the same rows.
 
     ``all_shares``, if it is not 0, is into how many steps the share of *each* kind of rows is cut, each on its own, in
@@ -176,7 +180,7 @@ def _parts(mass: float, share: float) -> tuple[float, ...]:
     return (mass * share, mass * (1 - share)) if 0 < share < 1 else (mass,)
 
 
-def _same_rows(law: Law, depth: int, past: Past, known: Known, between: int, all_shares: int) -> float:
+def _same_rows(law: Intervals, depth: int, past: Past, known: Known, between: int, all_shares: int) -> float:
     if depth == 0 or known.chances.sum() <= 0:
         return 0.0
     best = 0.0
@@ -225,7 +229,7 @@ def _questions(masses: Floats, targets: Sequence[float], first: bool) -> Floats:
 # ---------------------------------------------------------------------------------------- what both need
 
 
-def _table(law: Law, node: Node) -> list[tuple[Symbol, tuple[float, float], list[int]]]:
+def _table(law: Intervals, node: Node) -> list[tuple[Symbol, tuple[float, float], list[int]]]:
     """Every word that can come, what it publishes, and the counts it stands for."""
     cells: dict[Symbol, list[int]] = {}
     for count in range(law.rows + 1):

@@ -35,8 +35,8 @@ class PosteriorSign(Analyst):
     density of what noise and rows together add to the truth: what a row adds to the log-odds of having a value, or of
     being among the rows, is that times its own value. For Gaussian noise the score is the lean itself; for noise with
     ends, such as the raised cosine, answers near an end tell most, and the plain vote of
-    :class:`~unworn.lab.analysts.select_then_vote.SelectThenVote` throws a quarter of the information away. Probes that
-    overlap are then told apart, as in least squares, so that from exact answers to as many probes as rows every label
+    :class:`~unworn.lab.analysts.select_then_vote.SelectThenVote` throws up to a quarter of what they tell away. Probes
+    that overlap are then told apart, as in least squares, so that from exact answers to as many probes as rows every label
     is known, where the plain vote has 84 % of them.
 
     It knows the law of the noise, which is public, and takes a mechanism without noise for one with normal errors as
