@@ -31,19 +31,19 @@ _MOST_JOINT = 4_000
 class PosteriorSign(Analyst):
     """Random directions, then the question that holds where the posterior log-odds of a row are above 0.
 
-    The strongest attack on noisy means that we know. Every answer is worth its *score*, the derivative of the log
-    density of what noise and rows together add to the truth: what a row adds to the log-odds of having a value, or of
-    being among the rows, is that times its own value. For Gaussian noise the score is the lean itself; for noise with
-    ends, such as the raised cosine, answers near an end tell most, and the plain vote of
-    :class:`~unworn.lab.analysts.select_then_vote.SelectThenVote` throws up to a quarter of what they tell away. Probes
-    that overlap are then told apart, as in least squares, so that from exact answers to as many probes as rows every label
-    is known, where the plain vote has 84 % of them.
+    The strongest attack on noisy means that we know. Every answer is worth its *score*: minus the derivative of the log
+    density of what noise and rows together add to the truth. A row's log-odds of having a label, or of being among the
+    rows, are the sum of its own values times the scores. For Gaussian noise the score is the lean itself; where noise
+    has ends, as the raised cosine has, answers near an end tell most, and the plain vote of
+    :class:`~unworn.lab.analysts.select_then_vote.SelectThenVote` loses up to a quarter of the information. Probes that
+    overlap are then told apart, as in least squares: exact answers to as many probes as rows tell every label, where
+    the plain vote is right on 84 %.
 
     It knows the law of the noise, which is public, and takes a mechanism without noise for one with normal errors as
-    large as its answers show. Against raised-cosine noise of radius N the last question has a bias of about
-    √(k/2π)·π/2N on n rows, however large n is; Theorem F allows √(k)·π/4N + √(ln(1/β)/2n). With ``batch`` the
-    probes are one honest ``ask_many``: they are chosen before any answer is seen, and nothing is gained by adapting
-    them, because every fresh direction is as good as another.
+    large as its answers show. Against raised-cosine noise of radius N, in rows, the last question has a bias of up to
+    √(k/2π)·π/2N, nearly reached when the noise is large beside the rows' own variation √n/2; Theorem F allows
+    √k·π/4N + √(ln(1/β)/2n). With ``batch`` the probes are one honest ``ask_many``: they are chosen before any answer
+    is seen, and adapting them would gain nothing, because every fresh direction is as good as another.
 
     References
     ----------
