@@ -350,23 +350,28 @@ class Holdout(Looking):
         return query
 
     def quote(
-        self, question: Query | str, guess: SupportsFloat | None = None, *, guess_se: float | None = None
+        self,
+        question: Query | str,
+        guess: SupportsFloat | None = None,
+        *,
+        guess_se: float | None = None,
+        again: bool = False,
     ) -> Quote:
-        """What a question would cost and how wide its answer would be, without asking it."""
+        """What a question would cost and how wide its answer would be, without asking it (again, if it was asked)."""
         from unworn.holdout.meter import Quote
 
         ask = self._prepare(question, guess, guess_se)
         with self._desk.order():
             transcript = self._desk.released()
-            told = transcript.answered(ask.query.fingerprint)
+            told = None if again else transcript.answered(ask.query.fingerprint)
             if told is not None:
-                width = self._desk.answer(told).width
-                return Quote(told, width, width, 0.0, 0.0, None, True)
+                known = self._desk.answer(told)
+                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high)
             offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None)
-        mechanism, likely = self.mechanism, self.mechanism.likely(offer)
-        width, widest = mechanism.publish_width(offer, likely), mechanism.widest(offer)
-        cost, surprise = mechanism.prices(offer)
-        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False)
+        mechanism = self.mechanism
+        likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
+        (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
+        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
