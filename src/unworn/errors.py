@@ -111,5 +111,9 @@ class SmallHoldout(UserWarning):
     """So few rows that even a right guess gets a wide interval."""
 
 
+class PracticeRows(UserWarning):
+    """Some of the rows were set aside for practice, because nobody said otherwise."""
+
+
 class RepeatedRows(UserWarning):
     """Rows that occur more than once, where chance does not explain it."""

@@ -9,6 +9,7 @@ from unworn.answer import Answer
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
+from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
@@ -23,6 +24,7 @@ class Ask:
     by: str | None = None
     again: bool = False
     parent: int | None = None
+    practice: PracticeEstimate | None = None
 
 
 class Job:
