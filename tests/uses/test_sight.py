@@ -29,7 +29,7 @@ from unworn.queries import (
     top_k,
 )
 from unworn.sample import Sample, passes
-from unworn.sample.parting import restricted, shuffled
+from unworn.sample.parting import restricted
 
 
 def same(one: Any, two: Any) -> bool:

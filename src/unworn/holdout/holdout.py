@@ -411,10 +411,10 @@ class Holdout(Looking):
         if guess is None and self._train is not None and not test:
             guess = train_guess(query, self._train)
         practice = None
-        if self._practice_rows is not None and not test:
+        if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
             expected = practice_guess(query, facts, self._practice_rows)
-            guess = expected if guess is None else guess
-            practice = None if expected is None else estimate(query, expected, self._practice_rows)
+            guess = expected if guess is None and not test else guess
+            practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
         return Ask(query, facts, guess, _checked_name(by), again, practice=practice)
 
     def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
