@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from unworn.holdout.holdout import Holdout
 
 Address = tuple[str, int, bytes]
+_LOOKS: dict[str, Callable[..., PracticeEstimate]] = {
+    "ask": Practice.ask,
+    "score": Practice.score,
+    "compare": Practice.compare,
+}
 
 
 class Server:
@@ -94,8 +99,7 @@ class Server:
                     "  Define the model in a module that both can import."
                 ) from None
             if request["verb"] == "practice":
-                look = {"ask": Practice.ask, "score": Practice.score, "compare": Practice.compare}[request["look"]]
-                return {"practice": list(astuple(look(holdout.practice, *asked, **options)))}
+                return {"practice": list(astuple(_LOOKS[request["look"]](holdout.practice, *asked, **options)))}
             verb = holdout.score if request["verb"] == "score" else holdout.ask
             certificate = verb(asked, request["guess"], guess_se=request["guess_se"], **options).certificate
         except UnwornError as error:

@@ -27,7 +27,8 @@ def checked_share(practice: Any) -> float:
     """
     if practice is None:
         return 0.0
-    if isinstance(practice, bool) or not isinstance(practice, Real) or not 0 <= practice < 1:
+    real = isinstance(practice, Real) and not isinstance(practice, bool)
+    if not (real and 0 <= practice < 1):
         raise ValueError(
             f"practice is the share of the rows to set aside, as 0.25, or 0 for none, not {show_value(practice)}"
         )

@@ -165,7 +165,8 @@ def _parted(body: dict[str, Any]) -> dict[str, Any]:
         told, given = {"uses": uses, "units": units, "first": first}, uses.size(units)
     if body["format"] == _WITH_PRACTICE:
         share, units = body["practice"]["share"], body["practice"]["units"]
-        if type(units) is not int or told.get("units", units) != units or not 0 < share == checked_share(share):
+        possible = type(units) is int and units <= body["rows"] and units == told.get("units", units)
+        if not possible or not 0 < share == checked_share(share):
             raise ValueError("no practice rows are set aside so")
         given = given if "uses" in told else units
         told, given = told | {"units": units, "practice": share}, given - practice_units(share, given)
