@@ -99,7 +99,8 @@ class Certificate:
         guess = self.record.guess
         if guess is None or guess.origin != "practice" or guess.error is None:
             return None
-        return PracticeEstimate(guess.value, guess.error, self.terms.practice_size, self.record.label)
+        unit = "groups" if self.terms.schema.grouped else "rows"
+        return PracticeEstimate(guess.value, guess.error, self.terms.practice_size, self.record.label, unit)
 
     @property
     def numbers(self) -> dict[str, Any]:

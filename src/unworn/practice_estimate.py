@@ -13,7 +13,7 @@ class PracticeEstimate:
 
     It costs nothing and enters nothing in the ledger. Like any test set that is looked at, practice rows wear out:
     choose by them as often as you like, and believe what the sealed rows say. ``error`` is the standard error of the
-    value for a question that was not chosen by it; ``rows`` counts the practice rows (groups, where rows are grouped).
+    value for a question that was not chosen by it; ``rows`` counts the practice rows, or whatever ``unit`` says.
 
     >>> estimate = PracticeEstimate(0.8125, 0.0078, 2_500, "accuracy of Forest")
     >>> print(estimate)
@@ -26,6 +26,7 @@ class PracticeEstimate:
     error: float
     rows: int
     label: str
+    unit: str = "rows"
 
     def __float__(self) -> float:
         return self.value
@@ -40,7 +41,7 @@ class PracticeEstimate:
 
     @property
     def _rows(self) -> str:
-        return f"{self.rows:,} practice rows".replace(",", " ")
+        return f"{self.rows:,} practice {self.unit}".replace(",", " ")
 
     def _repr_html_(self) -> str:
         return (

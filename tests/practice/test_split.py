@@ -46,7 +46,7 @@ def test_none_is_none(practice: float | None) -> None:
 
 @pytest.mark.parametrize("practice", [1, 1.0, -0.1, float("nan"), True, "0.25", [0.25]])
 def test_what_is_no_share_is_refused(practice: object) -> None:
-    with pytest.raises(ValueError, match="practice is the share of the rows to set aside"):
+    with pytest.raises(Unaskable, match="practice is the share of the rows to set aside"):
         Holdout(people(), "y", practice=practice, ledger=None)  # type: ignore[arg-type]
 
 
@@ -98,7 +98,11 @@ def test_groups_stay_together() -> None:
     assert not aside & sealed
     assert len(aside) == holdout.practice.size
     by_team = (frame["a"] > 0).groupby(frame["team"]).mean()
-    assert holdout.practice.ask(QUESTION).value == pytest.approx(by_team[sorted(aside)].mean())
+    told = holdout.practice.ask(QUESTION)
+    assert told.value == pytest.approx(by_team[sorted(aside)].mean())
+    assert f"on {len(aside)} practice groups" in str(told)
+    assert holdout.ask(QUESTION).practice == told
+    assert f"Practice({len(aside)} groups: exact values are free, and may wear out)" == repr(holdout.practice)
 
 
 @pytest.mark.parametrize("given", [0.0, 0.3])

@@ -76,7 +76,7 @@ class Practice:
         guess = practice_guess(query, facts, rows)
         if guess is None:
             raise Unaskable(
-                "a statistic is about samples of one size, and there are fewer practice rows than sealed ones: ask "
+                "a statistic is about samples of one size, and there are not as many practice rows as sealed ones: ask "
                 "shares, means and metrics of them"
             )
         return estimate(query, guess, rows)
@@ -101,7 +101,8 @@ class Practice:
         if not self.size:
             return "Practice(no rows: all of them are sealed)"
         unit = "groups" if self._holdout.terms.schema.grouped else "rows"
-        return f"Practice({self.size:,} {unit}: exact values are free, and may wear out)".replace(",", " ", 1)
+        size = f"{self.size:,}".replace(",", " ")
+        return f"Practice({size} {unit}: exact values are free, and may wear out)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (self._holdout, "practice")  # a ticket: rows do not travel
@@ -129,4 +130,5 @@ def estimate(query: Query, guess: Guess, rows: Sample) -> PracticeEstimate:
     """The same for people to look at."""
     if guess.error is None:
         raise TypeError("a value on practice rows has a standard error")
-    return PracticeEstimate(guess.value, guess.error, rows.size, query.label)
+    unit = "groups" if rows.schema.grouped else "rows"
+    return PracticeEstimate(guess.value, guess.error, rows.size, query.label, unit)
