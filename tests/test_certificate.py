@@ -32,7 +32,7 @@ class Model:
 
 def busy(**terms: Any) -> Holdout:
     """A holdout with every form of entry: agreed, surprised, gridded, batched, sharpened, paired, raised, final."""
-    holdout = Holdout(X, Y, name="churn", **{"ledger": None, **terms})
+    holdout = Holdout(X, Y, name="churn", **{"ledger": None, **terms}, practice=0)
     agreed = holdout.ask(share(col("x0") > 0.5), 0.31)
     if isinstance(holdout.mechanism, GuessAndCheck):
         holdout.sharpen(agreed)
@@ -107,7 +107,7 @@ def test_where_the_ledger_is_kept_and_what_is_promised(tmp_path: Path) -> None:
     naive.verify()
     assert NO_PROMISE in json.loads(naive.save(tmp_path / "naive.json").read_text())["assumptions"]
     assert IN_MEMORY in naive.assumptions
-    kept = Holdout(X, Y, ledger=tmp_path / "ledger.db")
+    kept = Holdout(X, Y, ledger=tmp_path / "ledger.db", practice=0)
     assert IN_MEMORY not in kept.ask("x0 > 0", 0.5).certificate.assumptions
     kept.close()
 
@@ -328,7 +328,7 @@ def test_a_cut_off_ledger_is_found_against_a_card(holdout: Holdout, chain: list[
 
 
 def test_another_holdouts_ledger_or_card(holdout: Holdout) -> None:
-    other = Holdout(X[:700], Y[:700], name="other", ledger=None)
+    other = Holdout(X[:700], Y[:700], name="other", ledger=None, practice=0)
     answer = other.ask("x0 > 0", 0.5)
     with pytest.raises(Mismatch, match="this card is of holdout 'other'"):
         holdout.verify(answer.certificate)

@@ -38,7 +38,7 @@ def test_groups_and_noise_count_too() -> None:
 def test_enough_rows_are_not() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Holdout(None, labels(500), ledger=None)
+        Holdout(None, labels(500), ledger=None, practice=0)
 
 
 def test_it_is_said_at_sealing_and_by_the_command(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_it_is_said_at_sealing_and_by_the_command(tmp_path: Path) -> None:
 
 def test_an_echo_of_the_last_answer_says_so(tmp_path: Path) -> None:
     y = labels(2_000)
-    holdout = Holdout(None, y, ledger=tmp_path / "ledger.db")
+    holdout = Holdout(None, y, ledger=tmp_path / "ledger.db", practice=0)
     first = holdout.score(y ^ (np.random.default_rng(1).random(2_000) < 0.3), guess=0.7)
     echo = holdout.score(y ^ (np.random.default_rng(2).random(2_000) < 0.3))
     assert (first.source, echo.source) == ("guess", "last answer")

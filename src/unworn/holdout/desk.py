@@ -289,6 +289,7 @@ class Desk:
             terms, state = self.transcript.terms, self.transcript.state
         unit = "groups" if terms.schema.grouped else "rows"
         share = "" if terms.uses is None else f" ({terms.uses})"
+        share += f" + {_spaced(terms.practice_size)} for practice" if terms.practice else ""
         return (
             f"{terms.name} · {_spaced(terms.size)} {unit}{share} · asked {_spaced(state.asked)} · "
             f"surprises {state.surprises} · {100 * terms.confidence:.6g} %"

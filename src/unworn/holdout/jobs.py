@@ -10,6 +10,7 @@ from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
 from unworn.mechanisms.record import FINAL
+from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
@@ -25,6 +26,7 @@ class Ask:
     again: bool = False
     parent: int | None = None
     final: tuple[int, int, bool] | None = None
+    practice: PracticeEstimate | None = None
 
     @property
     def name(self) -> tuple[str, int | None]:

@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from unworn.errors import RepeatedRows, SmallHoldout, Unaskable
+from unworn.errors import PracticeRows, RepeatedRows, SmallHoldout, Unaskable
 from unworn.holdout.meter import Meter
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Transcript
@@ -52,6 +52,20 @@ def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
             RepeatedRows,
             stacklevel=stacklevel,
         )
+
+
+def warn_of_practice(transcript: Transcript, stacklevel: int = 3) -> None:
+    """Say that some rows are for practice, where nobody asked for it: once, when they are sealed."""
+    terms = transcript.terms
+    unit = "groups" if terms.schema.grouped else "rows"
+    warnings.warn(
+        f"{terms.practice_size:,} of {terms.practice_size + terms.size:,} {unit}, chosen at random, are for practice: "
+        "their exact values are free (holdout.practice), and are the guesses that the sealed rest confirms.\n"
+        f"  practice={terms.practice:g} means the same without this notice, practice=0 seals all {unit}, train= brings "
+        "guesses of your own.",
+        PracticeRows,
+        stacklevel=stacklevel,
+    )
 
 
 def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:

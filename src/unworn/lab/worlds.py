@@ -43,7 +43,7 @@ def versus(first: Rule, second: Rule) -> Rule:
 
 @dataclass(frozen=True)
 class Scene(ABC):
-    """One draw from a world: ``Holdout(scene.data, scene.labels, ledger=None)`` seals its rows."""
+    """One draw from a world: ``Holdout(scene.data, scene.labels, practice=0, ledger=None)`` seals its rows."""
 
     data: dict[str, NDArray[Any]] | None = field(repr=False)
     labels: NDArray[Any] = field(repr=False)
