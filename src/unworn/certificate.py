@@ -68,7 +68,7 @@ class Certificate:
 
     @property
     def theorem(self) -> str:
-        return self.terms.mechanism.theorem
+        return self.terms.mechanism.proof()
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -320,6 +320,10 @@ class Mechanism(ABC):
         """What agreement and the mildest surprise would add to the bill, in the mechanism's currency."""
         return 0.0, 0.0
 
+    def proof(self) -> str:
+        """The theorem behind the answers of this very plan: ``theorem``, unless there are several."""
+        return self.theorem
+
     def numbers(self, offer: Offer) -> dict[str, float]:
         """What else fixes the interval, by name, for the certificate."""
         return {}

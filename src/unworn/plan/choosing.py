@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unworn.bounds import splitting_width
-from unworn.plan.pricing import KINDS, certificate, most_asks, noise_width, option, price, right
+from unworn.plan.pricing import KINDS, certificates, most_asks, noise_width, option, price, right
 from unworn.plan.result import Option, half
 
 _GUESSING = "GuessAndCheck"
@@ -73,7 +73,7 @@ def _comparisons(rows: int, asks: int, beta: float) -> list[Option]:
     """The registry's theorems on which no mechanism rests, under the name of the mechanism they are about."""
     from unworn.bounds.transfer import registry
 
-    noises = {mark.partition(" ")[2]: name for name in KINDS if (mark := certificate(name))}
+    noises = {mark.partition(" ")[2]: name for name in KINDS for mark in certificates(name)}
     found = []
     for name in registry.THEOREMS:
         theorem, _, rest = name.partition(" ")
