@@ -30,6 +30,8 @@ _ROUNDING = 2e-11
 """Nats: more than what floats lose in two transforms, of laws and of logarithms below 100."""
 _FINE = 1e-4
 """How far counts between those that are looked at may lie above them, as a share of the cost."""
+_WORK = 2**24
+"""Places that are looked at in all, over all counts."""
 _SIXTH = 75.0
 """No sixth derivative of the logarithm of a log-concave law, spread by a normal of variance v, passes 75/v^3."""
 WIDEST_RADIUS = 2**22
@@ -89,7 +91,8 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     bend = skew * skew * _SIXTH / variance**3  # at most, from one count to the next: what e(c) turns by
     first_order = math.pi**2 * variance / (2.0 * radius**2)
     step = n if bend == 0.0 else math.floor(math.sqrt(8.0 * _FINE * first_order / bend))
-    counts = sorted({*range(n // 2, n, max(step, 1)), n})
+    step = max(step, 1, n // 2 * (2 * (radius + reach)) // _WORK)  # so many that it takes a second; more is added then
+    counts = sorted({*range(n // 2, n, step), n})
     z = np.arange(1 - radius, radius)
     log_noise = 2.0 * np.log(np.sin(0.5 * np.pi * (radius - np.abs(z)) / radius)) - math.log(radius)
     ahead = _Ahead(logs)

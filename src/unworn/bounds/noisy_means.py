@@ -27,6 +27,8 @@ _SURE = 1.0 + 1e-12
 _AGAINST = 1.0 + 1e-6
 """By how much a plan says that an answer costs more than it does: other machines' floats find no more."""
 _ULPS = 4e-16
+_HOPELESS = 0.9
+"""Where a plan promises so little to first order, it is not worked out: it promises nothing."""
 _FEWEST = 0.02
 """The least chance with which rows are kept: a fiftieth of what is known for nothing is lost by it at most."""
 
@@ -153,7 +155,9 @@ def best_cosine(n: int, k: int, beta: float) -> NoisyPlan:
         return _bounded_width(n, radius - 1.0, claim_nats(beta, spent, kept))
 
     radius = lowest(width, math.sqrt(n * math.pi * math.sqrt(k)) / 2.0 + 2.0, close=2e-3)
-    return cosine_plan(n, k, beta, min(max(2, round(radius)), n))
+    if width(radius) > _HOPELESS:
+        return NoisyPlan(radius, _FEWEST, math.inf, math.inf, radius - 1.0, 1.0)
+    return cosine_plan(n, k, beta, max(2, min(round(radius), n)))
 
 
 @lru_cache(maxsize=1024)

@@ -103,7 +103,11 @@ class NoisyMean(Noisy):
         """The scale with the narrowest intervals, their half-width, and the theorem that gives it."""
         found: list[tuple[float, float, Accounting]] = []
         if self.accounting != "D2":
-            found.append((*self.best_by("F", rows, asks, beta), "F"))
+            try:
+                found.append((*self.best_by("F", rows, asks, beta), "F"))
+            except ValueError:  # the noise would be wider than is priced
+                if self.accounting == "F":
+                    raise
         if self.accounting != "F" and (asks < _MANY or not found or found[0][1] >= 0.5):
             found.append((*self.best_by("D2", rows, asks, beta), "D2"))
         return min(found, key=lambda each: each[1])

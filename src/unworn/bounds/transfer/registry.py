@@ -58,11 +58,11 @@ def widths(n: int, k: int, confidence: float = 0.95) -> dict[str, float]:
 
     >>> for name, width in sorted(widths(10**6, 10**4).items(), key=lambda item: item[1])[:5]:
     ...     print(f"{width:.4f} {name}")
+    0.0188 F bounded
+    0.0226 F Gaussian
     0.0287 D2 bounded
     0.0290 D1+ bounded
     0.0352 D2 Gaussian
-    0.0356 D1+ Gaussian
-    0.0384 D1 bounded
     """
     check_probability("confidence", confidence)
     beta = 1.0 - confidence
@@ -88,9 +88,12 @@ def best_scale(theorem: str, n: int, k: int, beta: float) -> tuple[float, float]
     """
     check_plan(n, k, beta)
     if theorem in _MEANS:
+        from unworn.bounds.covers import WIDEST_RADIUS
         from unworn.bounds.noisy_means import best_cosine, best_gaussian  # which search as this package does
 
         found = (best_cosine if theorem == "F bounded" else best_gaussian)(int(n), int(k), float(beta))
+        if found.kappa == math.inf and found.noise > WIDEST_RADIUS:
+            raise ValueError(f"noise of more than {WIDEST_RADIUS:,} rows is not priced by Theorem F")
         return found.noise, min(1.0, found.width)
     if theorem in _PUBLISHED:
         chosen = _PUBLISHED[theorem](n, k, beta)
