@@ -33,7 +33,7 @@ def test_widths_grow_with_the_asks_and_end_at_the_whole_range() -> None:
         assert all(after >= 0.97 * before for before, after in pairwise(widths)), name
         assert all(width < 0.49 for width in widths[:-1])
     assert drawn["GuessAndCheck"][-1][0] == 10 * found.asks
-    assert drawn["BoundedNoise"][0] == (1, registry.best_scale("D2 bounded", 300, 1, 1 - 0.95)[1])
+    assert drawn["BoundedNoise"][0] == (1, registry.best_scale("F bounded", 300, 1, 1 - 0.95)[1])
     assert 2 * len(ticks) == curves.ticks(found)
 
 
@@ -50,7 +50,7 @@ def test_asks_grow_with_the_rows_and_lines_begin_at_the_axis() -> None:
     # Noise starts within a factor of 1.2 of where it first could, though its points are three times apart.
     for name in ("Gaussian", "BoundedNoise"):
         noise = {"Gaussian": "Gaussian", "BoundedNoise": "bounded"}[name]
-        assert registry.most_asks(f"D2 {noise}", round(rows[name][0] / 1.2), 0.15, 1 - 0.95) == 0
+        assert registry.most_asks(f"F {noise}", round(rows[name][0] / 1.2), 0.15, 1 - 0.95) == 0
 
 
 def test_as_many_asks_as_one_likes_still_show_where_the_others_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -411,7 +411,7 @@ class Mechanism(ABC):
         return self.reveal(offer, symbol)
 
     def named_theorem(self) -> str:
-        """What a certificate names."""
+        """The theorem behind the answers of this very plan: ``theorem``, unless there are several."""
         return self.theorem
 
     @abstractmethod
