@@ -92,6 +92,9 @@ class Coded(Mechanism):
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
         return replace(self, law=self.law or "C'")
 
+    def complete(self) -> bool:
+        return self.law is not None
+
     def accepts(self, sealed: Mechanism) -> bool:
         if type(self) is not type(sealed):
             return False
