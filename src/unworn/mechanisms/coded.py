@@ -143,7 +143,10 @@ class Coded(Mechanism):
         from unworn.mechanisms.final_values import final_offer
 
         if state.pattern is None:
-            raise Unaskable("this ledger was sealed under Theorem C, which has no final values: sharpen the answer")
+            raise Unaskable(
+                "this ledger was sealed under Theorem C, which has no final values.\n"
+                "  Sharpen an answer, or seal fresh rows."
+            )
         told = None if place.told is None else (self.cell_of(*place.told), self.publish(*place.told))
         return final_offer(state, facts, place, self.spent(state), told)
 
