@@ -216,7 +216,7 @@ def ask_everything(with_row: bool) -> None:
 
     verbs: dict[str, Callable[[str, str], Any]] = {
         "score": lambda way, name: holdout.score(Model(way), guess=0.9, name=name),
-        "sharpen": lambda way, name: holdout.sharpen(holdout.score(Model(way), guess=0.9, name=name)),
+        "sharpen": lambda way, name: holdout.sharpen(holdout.score(Model(way), guess=0.9, guess_se=0.1, name=name)),
         "compare": lambda way, name: holdout.compare(model(way, name), Y),
         "ask_many": lambda way, name: holdout.ask_many([accuracy(model(way, name))], [0.9]),
         "test": lambda way, name: holdout.test(accuracy(model(way, name)), above=0.5),

@@ -280,7 +280,7 @@ def refit(model: DecisionTreeClassifier) -> None:
 @pytest.mark.parametrize("name", [None, "tree"])
 def test_an_answer_is_not_sharpened_by_another_model(name: str | None) -> None:
     holdout, model = Holdout(*ROWS, practice=0), fitted(6)
-    answer = holdout.score(model, guess=0.9, name=name)
+    answer = holdout.score(model, guess=0.9, guess_se=0.05, name=name)  # so vague that sharpening pays
     assert holdout.sharpen(answer).index == 2  # nothing changed yet
     refit(model)
     with pytest.raises(Unaskable, match=CHANGED):
@@ -327,7 +327,7 @@ def test_a_name_vouches_for_a_model_that_running_changes() -> None:
         "model = M()"
     )
     holdout = Holdout(X, Y, practice=0)
-    answer = holdout.score(model, guess=0.9, name="v1")
+    answer = holdout.score(model, guess=0.9, guess_se=0.05, name="v1")
     with pytest.raises(Unaskable, match="ask under its name again"):
         holdout.sharpen(answer)
     again = holdout.score(model, name="v1")

@@ -92,6 +92,9 @@ class Coded(Mechanism):
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
         return replace(self, law=self.law or "C'")
 
+    def complete(self) -> bool:
+        return self.law is not None
+
     def accepts(self, sealed: Mechanism) -> bool:
         if type(self) is not type(sealed):
             return False
@@ -144,7 +147,10 @@ class Coded(Mechanism):
         from unworn.mechanisms.final_values import final_offer
 
         if state.pattern is None:
-            raise Unaskable("this ledger was sealed under Theorem C, which has no final values: sharpen the answer")
+            raise Unaskable(
+                "this ledger was sealed under Theorem C, which has no final values.\n"
+                "  Sharpen an answer, or seal fresh rows."
+            )
         told = None if place.told is None else (self.cell_of(*place.told), self.publish(*place.told))
         return final_offer(state, facts, place, self.spent(state), told)
 
