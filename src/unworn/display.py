@@ -37,7 +37,10 @@ def show_line(text: object) -> str:
     >>> show_line("people\n  is whole")
     'people\\n  is whole'
     """
-    return _IN_LINE.sub(_written_out, str(text))
+    shown = str(text)
+    if shown.isascii() and shown.isprintable():  # as nearly all names are, and all are shown
+        return shown
+    return _IN_LINE.sub(_written_out, shown)
 
 
 def show_value(value: object, most: int = 60) -> str:

@@ -417,8 +417,10 @@ class Holdout(Looking):
         return few_rows(self._train)
 
     def _enter(self, asks: list[Ask]) -> list[Answer]:
-        if any(ask.facts.runs_code for ask in asks):
-            say_what_is_withheld()
+        for ask in asks:
+            if ask.facts.runs_code:
+                say_what_is_withheld()
+                break
         return self._desk.enter(asks)
 
     def _one(self, ask: Ask) -> Answer:

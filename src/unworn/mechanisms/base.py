@@ -101,7 +101,7 @@ class Offer:
         return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
 
     def to_json(self) -> list[Any]:
-        return [list(value) if isinstance(value, tuple) else value for value in _OFFER_VALUES(self)]
+        return list(_OFFER_VALUES(self))
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:

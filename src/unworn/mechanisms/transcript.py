@@ -188,10 +188,11 @@ class Transcript:
 
     def extend(self, entry: Entry, record: Record | None = None, state: State | None = None) -> None:
         """Fold one more entry in. ``record``, and ``state`` after it, spare reading back what was just written."""
-        if entry.body.get("type") == "released":
-            self._made(entry)
-            return
-        record = record or Record.from_body(entry.body)
+        if record is None:
+            if entry.body.get("type") == "released":
+                self._made(entry)
+                return
+            record = Record.from_body(entry.body)
         if record.draw is not None and record.draw in self._draws:
             raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
         state = state or self.mechanism.follow(self.state, record.event)
