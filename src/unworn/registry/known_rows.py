@@ -93,22 +93,24 @@ class Registry:
             return None
         return cls(folder) if os.path.exists(folder / _FILE) else None
 
-    def find(self, marks: RowMarks) -> list[KnownRows]:
-        """Whoever has these rows, or a column of them."""
+    def find(self, marks: RowMarks) -> tuple[list[KnownRows], list[Candidate]]:
+        """Whoever has these rows, or a column of them; and rows that may be these without some of their columns."""
+        if not os.path.exists(self._path):  # whoever keeps the first rows makes it, in one transaction
+            return [], []
         with self._transaction() as connection:
-            return _find(connection, marks)
+            return _find(connection, marks), self._candidates(connection, marks)
 
-    def candidates(self, marks: RowMarks) -> list[Candidate]:
-        """Rows that may be these without some of their columns: to be compared over the columns both have."""
-        here = {self._word(name): name for name in marks.names}
+    def _candidates(self, connection: sqlite3.Connection, marks: RowMarks) -> list[Candidate]:
+        """Fewer columns, as many rows: to be compared over the columns both have."""
         wanted = "SELECT id, ledger, holdout, whole, names FROM known WHERE size = ? AND columns < ? AND whole NOT NULL"
+        chosen = connection.execute(wanted, (marks.size, len(marks.names))).fetchall()
+        here = {self._word(name): name for name in marks.names} if chosen else {}
         found = []
-        with self._transaction() as connection:
-            for id_, ledger, holdout, whole, words in connection.execute(wanted, (marks.size, len(marks.names))):
-                theirs = {bytes(words[place : place + _WORD]) for place in range(0, len(words), _WORD)}
-                if theirs <= here.keys():
-                    known = KnownRows(id_, ledger, holdout, same=False)
-                    found.append(Candidate(known, frozenset(here[word] for word in theirs), whole))
+        for id_, ledger, holdout, whole, words in chosen:
+            theirs = {bytes(words[place : place + _WORD]) for place in range(0, len(words), _WORD)}
+            if theirs <= here.keys():
+                known = KnownRows(id_, ledger, holdout, same=False)
+                found.append(Candidate(known, frozenset(here[word] for word in theirs), whole))
         return found
 
     def claim(self, marks: RowMarks, ledger: str, seen: Collection[int]) -> bool:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from unworn.queries.query import canonical
 from unworn.queries.rows import Column
 from unworn.queries.schema import ColumnKind
-from unworn.sample.canonical import Canonical, canonical_column
+from unworn.sample.canonical import Canonical, canonical_block, canonical_column
+from unworn.sample.column_blocks import column_blocks
 from unworn.sample.hashes import Words, hash_runs, hashes, runs
 from unworn.sample.tall import SORTED, Sums
 
@@ -72,9 +73,14 @@ def _digests(sample: Sample, secret: bytes) -> Digests:
 
 def canonical_columns(sample: Sample) -> dict[str, Canonical]:
     """All columns in canonical form, each worked out once for a sample."""
-    for name, column in sample.columns.items():
-        if name not in sample.canonical:
-            sample.canonical[name] = canonical_column(column)
+    names = [name for name in sample.columns if name not in sample.canonical]
+    columns = [sample.columns[name] for name in names]
+    for start, stop, values in column_blocks(columns, sample.rows):
+        if values is None:
+            sample.canonical[names[start]] = canonical_column(columns[start])
+        else:
+            found = canonical_block(columns[start].kind, values)
+            sample.canonical |= dict(zip(names[start:stop], found, strict=True))
     return {name: sample.canonical[name] for name in sample.columns}
 
 
@@ -90,8 +96,10 @@ def keyed_columns(known: Mapping[str, Canonical], secret: bytes) -> tuple[dict[s
             _keyed(secret, values + found.kind.encode() + b"\0" + found.sha256),
             _keyed(secret, sequence + found.sequence),
         )
-        told = zip(columns[name], (found.distinctive, found.scattered), strict=True)
-        telling |= {digest: name for digest, tells in told if tells}
+        if found.distinctive:
+            telling[columns[name][0]] = name
+        if found.scattered:
+            telling[columns[name][1]] = name
     return columns, telling
 
 
@@ -154,7 +162,7 @@ def sorted_lanes(keyed: hmac.HMAC, lanes: Words) -> None:
 
 
 def _keyed(secret: bytes, message: bytes) -> str:
-    return hmac.new(secret, message, hashlib.sha256).hexdigest()
+    return hmac.digest(secret, message, "sha256").hex()
 
 
 def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool, lanes: Words | None = None) -> str:
