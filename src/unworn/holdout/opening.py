@@ -191,9 +191,11 @@ def veiled(columns: Mapping[str, tuple[str, str]], key: Key) -> dict[str, tuple[
     Without it whoever reads entry 0, which every card and every release shows, could see that two columns are equal.
     """
 
+    derive = key.derive_many()
+
     def mask(digest: str, name: str, place: int) -> str:
         size = len(digest) // 2
-        veil = key.derive(f"unworn/veil/{place}/{name}")[:size]
+        veil = derive(f"unworn/veil/{place}/{name}")[:size]
         return (int(digest, 16) ^ int.from_bytes(veil)).to_bytes(size).hex()
 
     return {name: (mask(pair[0], name, 0), mask(pair[1], name, 1)) for name, pair in columns.items()}

@@ -67,8 +67,11 @@ def canonical_block(kind: str, values: NDArray[Any]) -> list[Canonical]:
     absent, present = bytes(8), bytes(8 * rows)
     chances: dict[bytes, tuple[bool, float]] = {}  # of the counts there are: many columns have the same
     found: list[Canonical] = []
-    for place in range(columns):
-        repeats = np.diff(np.flatnonzero(edges[place]))
+    # Of all lines together: between the last edge of one and the first of the next lies one more.
+    together = np.diff(np.flatnonzero(edges))
+    ends = np.cumsum(np.count_nonzero(edges, axis=1)).tolist()
+    for place, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        repeats = together[start : end - 1]
         known = repeats.tobytes()
         if known not in chances:
             chances[known] = bool(log_chance(repeats) < CHANCE), _nats(rows, repeats)
