@@ -105,14 +105,15 @@ class Offer:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
-        if not isinstance(data, list | tuple) or len(data) > len(_OFFER_FIELDS):
+        if not isinstance(data, (list, tuple)) or len(data) > len(_OFFER_FIELDS):
             raise ValueError(f"an offer is a list of at most {len(_OFFER_FIELDS)} numbers")
         offer = read_fields(cls, dict(zip(_OFFER_FIELDS, data, strict=False)))  # an older ledger has fewer
-        if offer.kind not in get_args(Kind) or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
+        if offer.kind not in _KINDS or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
             raise ValueError("no rows could have been offered this")
         return offer
 
 
+_KINDS = get_args(Kind)
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 _OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
 

@@ -13,7 +13,7 @@ from unworn.json_text import canonical
 from unworn.mechanisms.base import Guess, Offer, Published, Symbol
 from unworn.queries.hypothesis import null_of
 from unworn.queries.query import Facts
-from unworn.typed_fields import read_fields
+from unworn.typed_fields import field_names, read_fields
 
 _T = TypeVar("_T")
 
@@ -116,8 +116,8 @@ def _typed(**told: Any) -> Record:
 
 def _listed(kind: type[_T], told: Any) -> _T:
     """What is entered as a list of its fields."""
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    if not isinstance(told, list | tuple) or len(told) > len(names):
+    names = field_names(kind)
+    if not isinstance(told, (list, tuple)) or len(told) > len(names):
         raise ValueError(f"a {kind.__name__} is a list of at most {len(names)}")
     return read_fields(kind, dict(zip(names, told, strict=False)))
 
