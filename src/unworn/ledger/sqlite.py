@@ -13,6 +13,7 @@ from typing import Any
 
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.ledger import forks
+from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.filelocks import Identity
 from unworn.ledger.group import GroupCommit
@@ -188,7 +189,8 @@ class SQLiteStore(GroupCommit):
                     rows = connection.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 raise explain(error, self.path, "read") from error
-        return [self._entry(row) if row[1] == 0 else Entry.from_row(*row) for row in rows]
+        with pause_collection():
+            return [self._entry(row) if row[1] == 0 else Entry.from_row(*row) for row in rows]
 
     def _entry(self, row: tuple[Any, ...]) -> Entry:
         """An entry 0, which is looked at again and again and may be long: read once, while its row stays the same."""

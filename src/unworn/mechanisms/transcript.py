@@ -13,6 +13,7 @@ from typing import Any
 
 from unworn.errors import LedgerError, Refused, Tampered
 from unworn.ledger import Entry
+from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, Guess, Mechanism, Offer, State
@@ -170,8 +171,9 @@ class Transcript:
     def of(cls, entries: Sequence[Entry]) -> Transcript:
         """Fold a whole chain."""
         transcript = cls(entries[0])
-        for entry in entries[1:]:
-            transcript.extend(entry)
+        with pause_collection():
+            for entry in entries[1:]:
+                transcript.extend(entry)
         return transcript
 
     @property
