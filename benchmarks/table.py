@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 from rich.table import Column, Table
 
+
 @dataclass(frozen=True)
 class Row:
     """One comparison. Without a goal nothing is judged: ``goal`` and ``holds`` are None, and the row informs."""

@@ -94,8 +94,8 @@ _TUPLE = re.compile(r"tuple\[([a-z, ]+)\]")
 
 @cache
 def _checks(kind: type) -> dict[str, tuple[frozenset[type], Check, bool, str]]:
-    """Of each field: types of which every value fits that is no wild number, whether another fits, whether a list stands for a tuple there,
-    and the type in words."""
+    """Of each field: the types whose values fit, but for wild numbers; whether another value fits; whether a list
+    stands for a tuple there; and the type in words."""
     declared = {field.name: str(field.type) for field in fields(kind) if field.init}
     return {name: (_at_once(words), _check(words), "tuple[" in words, words) for name, words in declared.items()}
 

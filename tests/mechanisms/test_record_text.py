@@ -13,7 +13,7 @@ from unworn.mechanisms import Gaussian, Laplace, Mechanism, OneSample, Subsample
 from unworn.mechanisms.record import Record
 
 RNG = np.random.default_rng(11)
-DATA = {"x": RNG.normal(size=20_000), "é\"\\": RNG.integers(0, 5, 20_000)}
+DATA = {"x": RNG.normal(size=20_000), 'é"\\': RNG.integers(0, 5, 20_000)}
 Y = RNG.integers(0, 2, 20_000)
 
 

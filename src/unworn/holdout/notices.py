@@ -10,8 +10,8 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from unworn.errors import RepeatedRows, SmallHoldout, Unaskable
 from unworn.bounds.numerics import LN2
+from unworn.errors import RepeatedRows, SmallHoldout, Unaskable
 from unworn.holdout.meter import Meter
 from unworn.mechanisms import Guess, GuessAndCheck
 from unworn.mechanisms.released import Released

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collection() -> Iterator[None]:
-    """While many objects are made that all stay: looked through again and again for garbage, they take twice as long."""
+    """While many objects are made that all stay: searched for garbage again and again, they take twice as long."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -266,4 +266,3 @@ def _remove(connection: sqlite3.Connection, chosen: Collection[int]) -> None:
     for id_ in chosen:
         connection.execute("DELETE FROM marks WHERE id = ?", (id_,))
         connection.execute("DELETE FROM known WHERE id = ?", (id_,))
-
