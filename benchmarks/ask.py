@@ -112,6 +112,7 @@ def durable(folder: Path, rounds: int, blocks: int) -> Iterator[Row]:
     """A ledger in SQLite, by one caller and by several threads at once."""
     labels, predictions = world(1_000, np.int64, models=20)
     queries: list[Query] = [accuracy(prediction) for prediction in predictions]
+    memory = Holdout(None, labels, practice=0, ledger=None)  # first: beside a ledger of these rows it is warned of
     holdout = Holdout(None, labels, practice=0, ledger=folder / "ours.db")
     bare = BareLedger(folder / "bare.db", holdout.ask(queries[0], guess=GUESS).certificate.entry)
     calls = timed({"ask": asking(holdout, queries), "bare": bare.commit}, rounds, warm=20)
@@ -128,7 +129,6 @@ def durable(folder: Path, rounds: int, blocks: int) -> Iterator[Row]:
     yield compared(f"spread of bare commits (quartiles), against {OVERHEAD:.0f} µs", third - first, OVERHEAD)
 
     share = 25
-    memory = Holdout(None, labels, practice=0, ledger=None)
     with ThreadPoolExecutor(THREADS) as pool:
         times = microseconds(
             {

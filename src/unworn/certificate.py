@@ -18,7 +18,6 @@ from unworn.display import show_html, show_line
 from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
-from unworn.ledger.open_ledgers import check_not_live
 from unworn.mechanisms.base import NO_ANSWER, has_failed
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
@@ -234,6 +233,8 @@ def read_card(path: str | os.PathLike[str]) -> Any:
     """What a file says, if it can be a card: as it was saved, and in one way only."""
     if not isinstance(path, str | os.PathLike):
         raise Unaskable(f"a card is named by its path, not by a {type(path).__name__}")
+    from unworn.ledger.open_ledgers import check_not_live
+
     check_not_live(path)
     try:
         with open(path, "rb") as card:

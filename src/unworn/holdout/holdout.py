@@ -534,13 +534,15 @@ class Holdout(Looking):
         return few_rows(visible)
 
     def _enter(self, asks: list[Ask]) -> list[Answer]:
-        if any(ask.facts.runs_code for ask in asks):
-            say_what_is_withheld()
+        for ask in asks:
+            if ask.facts.runs_code:
+                say_what_is_withheld()
+                break
         answers = self._desk.enter(asks)
-        return [
-            answer if ask.practice is None else replace(answer, practice=ask.practice)
-            for answer, ask in zip(answers, asks, strict=True)
-        ]
+        for place, ask in enumerate(asks):
+            if ask.practice is not None:
+                answers[place] = replace(answers[place], practice=ask.practice)
+        return answers
 
     def _one(self, ask: Ask) -> Answer:
         (answer,) = self._enter([ask])

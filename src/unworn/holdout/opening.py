@@ -198,9 +198,12 @@ def veiled(columns: Mapping[str, tuple[str, str]], key: Key) -> dict[str, tuple[
     Without it whoever reads entry 0, which every card and every release shows, could see that two columns are equal.
     """
 
+    derive = key.derive_many()
+
     def mask(digest: str, name: str, place: int) -> str:
-        veil = key.derive(f"unworn/veil/{place}/{name}")[: len(digest) // 2]
-        return bytes(one ^ two for one, two in zip(bytes.fromhex(digest), veil, strict=True)).hex()
+        size = len(digest) // 2
+        veil = derive(f"unworn/veil/{place}/{name}")[:size]
+        return (int(digest, 16) ^ int.from_bytes(veil)).to_bytes(size).hex()
 
     return {name: (mask(pair[0], name, 0), mask(pair[1], name, 1)) for name, pair in columns.items()}
 

@@ -112,19 +112,19 @@ class Offer:
 
     def to_json(self) -> list[Any]:
         """Its fields in order; those at the end that say nothing are left out."""
-        values = _OFFER_VALUES(self) if self.kept or self.final is not None else _FIRST_VALUES(self)
-        return [list(value) if isinstance(value, tuple) else value for value in values]
+        return list(_OFFER_VALUES(self) if self.kept or self.final is not None else _FIRST_VALUES(self))
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
-        if not isinstance(data, list | tuple) or len(data) > len(_OFFER_FIELDS):
+        if not isinstance(data, (list, tuple)) or len(data) > len(_OFFER_FIELDS):
             raise ValueError(f"an offer is a list of at most {len(_OFFER_FIELDS)} numbers")
         offer = read_fields(cls, dict(zip(_OFFER_FIELDS, data, strict=False)))  # an older ledger has fewer
-        if offer.kind not in get_args(Kind) or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
+        if offer.kind not in _KINDS or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
             raise ValueError("no rows could have been offered this")
         return offer
 
 
+_KINDS = get_args(Kind)
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 _OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
 _FIRST_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("place") + 1])

@@ -13,6 +13,7 @@ from typing import Any
 
 from unworn.errors import LedgerError, Refused, Tampered
 from unworn.ledger import Entry
+from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, FinalPlace, Guess, Mechanism, Offer, State, has_failed
@@ -199,8 +200,9 @@ class Transcript:
     def of(cls, entries: Sequence[Entry]) -> Transcript:
         """Fold a whole chain."""
         transcript = cls(entries[0])
-        for entry in entries[1:]:
-            transcript.extend(entry)
+        with pause_collection():
+            for entry in entries[1:]:
+                transcript.extend(entry)
         return transcript
 
     @property
@@ -217,10 +219,11 @@ class Transcript:
 
     def extend(self, entry: Entry, record: Record | None = None, state: State | None = None) -> None:
         """Fold one more entry in. ``record``, and ``state`` after it, spare reading back what was just written."""
-        if entry.body.get("type") == "released":
-            self._made(entry)
-            return
-        record = record or Record.from_body(entry.body)
+        if record is None:
+            if entry.body.get("type") == "released":
+                self._made(entry)
+                return
+            record = Record.from_body(entry.body)
         if record.draw is not None and record.draw in self._draws:
             raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
         state = state or self.mechanism.follow(self.state, record.event)

@@ -60,6 +60,7 @@ class Sample:
         self._features = features
         self._secret: bytes | None = None
         self.digests: dict[bytes, Any] = {}  # and what they keep under each holdout's secret
+        self.row_hashes: NDArray[np.uint64] | None = None  # one word per row, under whichever secret came last
         self.canonical: dict[str, Any] = {}  # what fingerprints keep of a column, independent of any key
 
     @classmethod
