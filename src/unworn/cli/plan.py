@@ -154,7 +154,10 @@ def _chart(found: Plan, width: float) -> object:
         title=f"How wide answers get on {found.rows:,} rows, and how many asks more rows could answer",
         subtitle=[
             f"{percent(found.confidence)} for all answers together. GuessAndCheck if {guesses}; others need none.",
-            f"Dotted: the plan, {found.asks:,} asks and {found.rows:,} rows. Dashed: the best published theorem.",
+            "Dashed: the best published theorem. Dotted: the final number, one question asked of a fresh test set, and "
+            "the least width that",
+            "the strongest known attack leaves to answers with noise. Grey rules: this plan, "
+            f"{count_of(found.asks)} and {found.rows:,} rows.",
         ],
         planned=found.asks,
         rows=found.rows,

@@ -50,6 +50,7 @@ _CLOSE = 2e-3
 
 _TOO_LARGE = "more than can be priced here"
 
+
 def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: float) -> Option:
     """One mechanism for these rows and asks; those that need no guesses do not depend on the surprises.
 

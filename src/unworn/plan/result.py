@@ -115,8 +115,8 @@ class Plan:
                 f"{free}: {self.rows:,} rows, {count_of(self.asks)}, {100 * self.confidence:g} % for all answers "
                 "together.",
                 f"After them, with {wrong}, an answer that agrees with its guess is {half(self.width)}.",
-                f"Each wrong guess costs about {self.surprise_nats:.0f} nats{within}: one more would make it {half(more)}. "
-                "Right ones cost next to nothing.",
+                f"Each wrong guess costs about {self.surprise_nats:.0f} nats{within}: one more would make it "
+                f"{half(more)}. Right ones cost next to nothing.",
                 f"Your final number will be {half(self.final)}; that of an untouched test set would be "
                 f"{half(self.untouched)}.",
                 "The number of asks need not be planned: for GuessAndCheck asks= is a cap, and makes nothing narrower.",
