@@ -41,7 +41,7 @@ REFERENCE = {
     (20, "floor"): (0.0865, 1.02),
     (0, "train guess"): (0.038, 1.0),
 }
-"""Half-widths worked out independently, for 10,000 rows, ask 1,000 and p = .5, and how many times as wide ours may be."""
+"""Half-widths worked out independently (10,000 rows, ask 1,000, p = .5), and how many times as wide ours may be."""
 
 
 @dataclass(frozen=True)
