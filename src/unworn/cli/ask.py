@@ -85,8 +85,8 @@ def ask(
     because a charge that is forgotten would make every later interval wrong. The text is never run by a database:
     it is read into a small language of its own.
 
-    With --final the exact value is told, nearly as sharply as by a test set that nobody had touched, because nothing may
-    follow: the holdout is closed for good. It says first how sharp that will be, and asks (--yes answers).
+    With --final the exact value is told, nearly as sharply as by a test set that nobody had touched, because nothing
+    may follow: the holdout is closed for good. It says first how sharp that will be, and asks (--yes answers).
 
     \b
     Examples:
