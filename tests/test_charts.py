@@ -43,10 +43,10 @@ def inline(chart: Any) -> str:
     ("chart", "words"),
     [
         (lambda: charts.demonstration(POINTS, title="A title", subtitle="below"), ("plain", "unworn", "reported")),
-        (lambda: charts.widths(WIDTHS, title="A title", planned=100), ("planned asks", "half-width")),
+        (lambda: charts.widths(WIDTHS, title="A title", planned=100), ("asks", "half-width")),
         (
             lambda: charts.plans(WIDTHS, SERVED, title="A title", planned=100, rows=1000, width=0.05),
-            ("planned asks", "within ± 0.05", "rows in the holdout", "GuessAndCheck"),
+            ("half-width", "within ± 0.05", "rows in the holdout", "GuessAndCheck"),
         ),
         (lambda: charts.intervals(ANSWERS, title="A title"), ("value and interval", "surprise")),
     ],

@@ -10,6 +10,7 @@ import pytest
 from unworn import plan
 from unworn.bounds.transfer import registry
 from unworn.plan import curves
+from unworn.plan.attacked import attack_width, attacked_asks
 
 
 def lines(points: list[dict[str, Any]], x: str, y: str) -> dict[str, list[tuple[int, Any]]]:
@@ -23,7 +24,8 @@ def test_widths_grow_with_the_asks_and_end_at_the_whole_range() -> None:
     points = curves.width_curves(found, lambda: ticks.append(None))
     drawn = lines(points, "asks", "width")
     assert set(drawn) == {
-        *("GuessAndCheck", "BoundedNoise", "Gaussian", "Laplace", "Rounding", "SampleSplitting", "published (JLNRSS20)")
+        *("GuessAndCheck", "BoundedNoise", "Gaussian", "SampleSplitting", "published (JLNRSS20)"),
+        *("final number", "fresh test set", "attack on noise"),
     }
     assert [point["published"] for point in points] == [point["mechanism"].startswith("pub") for point in points]
     for name, path in drawn.items():
@@ -33,6 +35,10 @@ def test_widths_grow_with_the_asks_and_end_at_the_whole_range() -> None:
         assert all(after >= 0.97 * before for before, after in pairwise(widths)), name
         assert all(width < 0.49 for width in widths[:-1])
     assert drawn["GuessAndCheck"][-1][0] == 10 * found.asks
+    assert {width for _, width in drawn["fresh test set"]} == {found.untouched}
+    assert dict(drawn["attack on noise"])[300] == attack_width(300, 300, 1 - 0.95)
+    references = {point["mechanism"] for point in points if point["reference"]}
+    assert references == {"final number", "fresh test set", "attack on noise"}
     assert drawn["BoundedNoise"][0] == (1, registry.best_scale("F bounded", 300, 1, 1 - 0.95)[1])
     assert 2 * len(ticks) == curves.ticks(found)
 
@@ -45,7 +51,7 @@ def test_asks_grow_with_the_rows_and_lines_begin_at_the_axis() -> None:
     for name, path in drawn.items():
         asks = [asks or 0 for _, asks in path]
         assert all(after >= before for before, after in pairwise(asks)), name
-        assert asks[0] <= 2 < asks[-1]
+        assert asks[0] <= 30 < asks[-1] if name == "GuessAndCheck" else asks[0] <= 2 < asks[-1]
     rows = {name: [rows for rows, asks in path if asks] for name, path in drawn.items()}
     # Noise starts within a factor of 1.2 of where it first could, though its points are three times apart.
     for name in ("Gaussian", "BoundedNoise"):
@@ -54,8 +60,18 @@ def test_asks_grow_with_the_rows_and_lines_begin_at_the_axis() -> None:
 
 
 def test_as_many_asks_as_one_likes_still_show_where_the_others_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curves, "_drawn", lambda found: ["GuessAndCheck"])
+    monkeypatch.setattr(curves, "_DRAWN", ("GuessAndCheck",))
     found = plan(20_000, width=0.2)
     assert found.asks == 10**15
     path = lines(curves.width_curves(found), "asks", "width")["GuessAndCheck"]
     assert 10**4 < path[-1][0] < 10**12
+
+
+def test_the_attack_is_where_it_was_measured_and_no_noise_beats_it() -> None:
+    for rows, asks in ((10**4, 1_000), (10**5, 139_000), (10**6, 15_000_000)):
+        assert attack_width(rows, asks, 0.05) == pytest.approx(0.1, rel=0.02)
+        assert attacked_asks(rows, 0.1, 0.05) == pytest.approx(asks, rel=0.06)
+        for width in (0.05, 0.1, 0.2):
+            most = attacked_asks(rows, width, 0.05)
+            assert attack_width(rows, most, 0.05) <= width < attack_width(rows, most + 1, 0.05)
+            assert registry.best_scale("D2 Gaussian", rows, most, 0.05)[1] > width

@@ -14,15 +14,16 @@ from unworn.cli import app
 
 
 class Run(Protocol):
-    def __call__(self, *arguments: str, env: dict[str, str] | None = None) -> Any: ...
+    def __call__(self, *arguments: str, env: dict[str, str] | None = None, said: str | None = None) -> Any: ...
 
 
 @pytest.fixture
 def run() -> Run:
     runner = CliRunner()
 
-    def invoke(*arguments: str, env: dict[str, str] | None = None) -> Any:
-        return runner.invoke(app, list(arguments), env={"UNWORN_DEBUG": "", "COLUMNS": "120", **(env or {})})
+    def invoke(*arguments: str, env: dict[str, str] | None = None, said: str | None = None) -> Any:
+        setting = {"UNWORN_DEBUG": "", "COLUMNS": "120", **(env or {})}
+        return runner.invoke(app, list(arguments), env=setting, input=said)
 
     return invoke
 

@@ -189,3 +189,48 @@ def test_a_ledger_that_is_no_ledger(run: Run, data: Path, tmp_path: Path) -> Non
     assert result.exit_code == 4
     assert "not a SQLite file" in result.stderr
     assert run("ask", str(data), "age > 65", "--ledger", "postgresql://host/db").exit_code == 4
+
+
+def test_a_final_value_is_exact_and_closes_the_holdout(run: Run, data: Path) -> None:
+    asked = json.loads(run("ask", str(data), OLD, "--guess", "0.17", "--json").stdout)
+    quoted = run("ask", str(data), OLD, "--final", "--quote")
+    assert quoted.exit_code == 0
+    assert "closed" in quoted.stdout
+    result = run("ask", str(data), OLD, "--final", "--yes")
+    assert result.exit_code == 0
+    assert "the exact value, as the last word" in result.stdout
+    assert "at most ±" in result.stderr
+    told = json.loads(run("ask", str(data), OLD, "--final", "--yes", "--json").stdout)
+    assert (told["source"], told["index"], told["repeat"]) == ("final", 2, True)
+    assert told["width"] < asked["width"]
+    assert asked["low"] <= told["low"] <= told["high"] <= asked["high"]
+    closed = run("ask", str(data), "age > 41", "--guess", "0.6")
+    assert closed.exit_code == 3
+    assert "closed" in closed.stderr
+    listed = run("ledger", f"{data}.ledger.db").stdout
+    assert "final" in listed.splitlines()[-1]
+
+
+@pytest.mark.parametrize("said", ["n\n", ""])
+def test_without_a_yes_the_holdout_stays_open(run: Run, data: Path, said: str) -> None:
+    refused = run("ask", str(data), OLD, "--final", said=said)
+    assert refused.exit_code == 2
+    assert "left open" in refused.stderr
+    assert run("ask", str(data), OLD, "--guess", "0.17").exit_code == 0
+    assert run("ask", str(data), OLD, "--final", said="y\n").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--final", "--guess", "0.2", "--yes"), "no --guess"),
+        (("--final", "--again", "--yes"), "no --again"),
+        (("--yes",), "only --final"),
+        (("--final", "--json"), "Add --yes"),
+    ],
+)
+def test_final_options_that_do_not_go_together(run: Run, data: Path, options: tuple[str, ...], says: str) -> None:
+    result = run("ask", str(data), OLD, *options)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not Path(f"{data}.ledger.db").exists()

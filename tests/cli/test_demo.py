@@ -33,7 +33,10 @@ def test_the_plain_holdout_misleads_and_the_protected_one_does_not(run: Run, tmp
     assert plain["truth"] == pytest.approx(0.5, abs=0.02)
     assert plain["holds"] is False
     assert guarded["holds"] is True
-    assert guarded["intervals_held"] == guarded["intervals"] == 317
+    assert guarded["intervals_held"] == guarded["intervals"] == 318
+    assert plain["final"] is None
+    assert guarded["final"]["low"] <= guarded["truth"] <= guarded["final"]["high"]
+    assert guarded["final"]["width"] < (guarded["high"] - guarded["low"]) / 2
     assert plain["intervals_held"] < plain["intervals"]
 
 
@@ -41,6 +44,7 @@ def test_it_prints_a_table_and_words(run: Run, tmp_path: Path) -> None:
     result = run("demo", *SMALL, "--out", str(tmp_path))
     assert result.exit_code == 0
     assert "does the interval hold?" in result.stdout
+    assert "the final number" in result.stdout
     assert "Nobody cheated" in result.stdout
     assert "\x1b" not in result.output
     assert {path.name for path in tmp_path.iterdir()} == {"unworn-demo.svg", "unworn-demo.png"}

@@ -18,8 +18,12 @@ _COLOURS = {
     "Subsampled": style.SKY,
     "Rounding": style.AMBER,
     "SampleSplitting": style.GREY,
+    "final number": style.BLUE,
+    "fresh test set": style.BLACK,
+    "attack on noise": style.PINK,
 }
 _WIDE, _HIGH = 440, 330
+_DASHED, _DOTTED = [6, 4], [2, 3]
 _SHORT = "replace(format(datum.value, '~s'), 'G', 'B')"
 """Large numbers as people say them: 10k, 10M, 10B."""
 
@@ -28,7 +32,8 @@ def widths(table: Table, *, title: str, subtitle: str | Sequence[str] = "", plan
     """How wide answers are as the number of asks grows, one line a mechanism.
 
     ``table`` has ``mechanism``, ``asks`` and ``width`` (none where a mechanism cannot serve), and may have
-    ``published``: true for a theorem shown for comparison, which is dashed. ``planned`` asks are marked.
+    ``published``: true for a theorem shown for comparison, which is dashed, and ``reference``: true for what is no
+    mechanism's, which is dotted. ``planned`` asks are marked.
     """
     alt = altair("drawing a plan")
     return dressed(alt, _widths(alt, table, planned), title, subtitle)
@@ -68,12 +73,15 @@ def plans(
 
 
 def _widths(alt: Any, table: Table, planned: int | None) -> Any:
+    points = [row for row in records(table) if row["width"]]
+    least = min((row["width"] for row in points), default=0.01)
+    ticks = [tick * 10.0**power for power in range(-9, 0) for tick in (1, 2, 5)]
     return _lines(
         alt,
-        [row for row in records(table) if row["width"] is not None],
-        x=("asks", "planned asks"),
-        y=("width", "half-width of each answer's interval", (0.0, 0.5), False),
-        ticks=axis(alt, format=".1f", values=[0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+        points,
+        x=("asks", "asks"),
+        y=("width", "half-width of each answer's interval", (min(0.6 * least, 0.1), 0.5), True),
+        ticks=axis(alt, format="~g", values=ticks),
         marks={"asks": planned},
     )
 
@@ -102,8 +110,9 @@ def _lines(
     )
     kind = alt.Scale(type="log" if log_y else "linear", domain=list(span), nice=False)
     place_y = alt.Y(f"{up}:Q", title=y_title, scale=kind, axis=ticks)
-    dashed = {row["mechanism"] for row in points if row.get("published")}
-    colours, dashes = _looks(list(paths), dashed)
+    dashes_of = {row["mechanism"]: _DASHED for row in points if row.get("published")}
+    dashes_of |= {row["mechanism"]: _DOTTED for row in points if row.get("reference")}
+    colours, dashes = _looks(list(paths), dashes_of)
     colour = alt.Color("mechanism:N", scale=alt.Scale(domain=list(paths), range=colours), legend=None)
     dash = alt.StrokeDash("mechanism:N", scale=alt.Scale(domain=list(paths), range=dashes), legend=None)
     drawn = []
@@ -122,15 +131,15 @@ def _lines(
     return alt.layer(*drawn).properties(width=_WIDE, height=_HIGH)
 
 
-def _looks(names: Sequence[str], dashed: set[str]) -> tuple[list[str], list[list[int]]]:
+def _looks(names: Sequence[str], dashes: Mapping[str, list[int]]) -> tuple[list[str], list[list[int]]]:
     """A colour of its own for every line; what is only compared is black and dashed."""
     palette = list(_COLOURS.values())
     free = [colour for colour in palette if colour not in {_COLOURS.get(name) for name in names}] or palette
     colours, taken = [], 0
     for name in names:
-        if name in dashed or name in _COLOURS:
-            colours.append(style.BLACK if name in dashed else _COLOURS[name])
+        if name in _COLOURS or name in dashes:
+            colours.append(_COLOURS.get(name, style.BLACK))
         else:
             colours.append(free[taken % len(free)])
             taken += 1
-    return colours, [[6, 4] if name in dashed else [1, 0] for name in names]
+    return colours, [dashes.get(name, [1, 0]) for name in names]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from unworn.answer import Answer
 from unworn.holdout import Holdout
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.coded import Coded
 
 REAL_ACCURACY = 0.6
 """How often a real clue is right: on its own little, together much."""
@@ -54,10 +55,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Played:
-    """What one holdout told the analyst: an answer a clue, and the vote's score every now and then."""
+    """What one holdout told the analyst: an answer a clue, the vote's score every now and then, and a last word."""
 
     clues: list[Answer]
     steps: list[Step]
+    final: Answer | None
 
 
 def play(
@@ -67,7 +69,7 @@ def play(
     seed: int,
     tick: Callable[[], None] = lambda: None,
 ) -> Played:
-    """Let the analyst ask about each clue in turn, and score the vote after every so many."""
+    """Let the analyst ask about each clue in turn, score the vote after every so many, and end with a final number."""
     clues, rows = right.shape
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, rows)
@@ -89,8 +91,9 @@ def play(
             scored = holdout.score((vote > 0).astype(np.int64), guess=expected(weights, rng))
             steps.append(Step(clue + 1, int(np.count_nonzero(weights)), scored, weights.copy()))
             tick()
+    final = holdout.final(steps[-1].answer) if isinstance(mechanism, Coded) else None
     holdout.close()
-    return Played(told, steps)
+    return Played(told, steps, final)
 
 
 def expected(weights: NDArray[np.float64], rng: np.random.Generator, draws: int = 20_000) -> float:

@@ -21,6 +21,7 @@ _SOURCES = {
     "last answer": "the last answer to the same metric again: nobody guessed, and the rows agree, which is nearly free",
     "surprise": "a surprise: the rows disagree with the guess, which costs",
     "grid": "without a guess: the cell the value lies in, which costs a little",
+    "final": "the exact value, as the last word",
     "exact": "the exact value on the rows",
     "noise": "the value on the rows, with noise that hides every single row",
     "synthetic": "the rows agree with the synthetic distribution, which is nearly free",
@@ -55,7 +56,7 @@ def ask(
         str | None, typer.Option(metavar="COLUMN", help="The sampled unit, where rows are not independent.")
     ] = None,
     asks: Annotated[
-        int | None, typer.Option(min=1, help="Planned number of questions: narrows all but the first few.")
+        int | None, typer.Option(min=1, help="A cap on the number of questions; noise needs it as its plan.")
     ] = None,
     confidence: Annotated[
         float | None, typer.Option(help="The probability that all answers hold together.  [default: 0.95]")
@@ -74,6 +75,10 @@ def ask(
     by: Annotated[str | None, typer.Option(metavar="TEAM", help="Who asks, for the record.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask anew, and pay, though it was asked before.")] = False,
     quote: Annotated[bool, typer.Option("--quote", help="Only the price: nothing is asked or charged.")] = False,
+    final: Annotated[
+        bool, typer.Option("--final", help="The exact value, as sharp as can be; then the holdout is closed for good.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --final: close the holdout without being asked.")] = False,
     card: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the answer's certificate here.")] = None,
     json: Json = False,
 ) -> None:
@@ -87,15 +92,22 @@ def ask(
     because a charge that is forgotten would make every later interval wrong. The text is never run by a database:
     it is read into a small language of its own.
 
+    With --final the exact value is told, nearly as sharply as by a test set that nobody had touched, because nothing
+    may follow: the holdout is closed for good. It says first how sharp that will be, and asks (--yes answers).
+
     \b
     Examples:
       unworn ask people.csv "age > 65 and plan = 'basic'" --guess 0.2
       unworn ask people.csv "coalesce(income, 0)" --range 0 200000 --guess 41000
       unworn ask people.csv "age > 65" --quote
+      unworn ask people.csv "age > 65" --final
       unworn ask people.csv "churned" --train train.csv --asks 1000 --card card.json
       unworn ask duckdb:people.parquet "age > 65"
       unworn ask duckdb:base.duckdb#people "age > 65"
     """
+    _check_final(final, yes or quote, again, guess, json)
+    if yes and not final:
+        raise BadInput("--yes says that the holdout may be closed, which only --final does.\n  Leave it out.")
     if guess_se is not None and guess is None:
         raise BadInput("--guess-se is the error of a guess, and there is none.\n  Add --guess.")
     check_data(data)
@@ -117,19 +129,18 @@ def ask(
             known, holdout = _opened(stack, given, where, query, guess, guess_se, quote)
         try:
             if quote:
-                price = holdout.quote(query, guess, guess_se=guess_se)
-                if json:
-                    emit({"quote": asdict(price), "holdout": holdout.name, "ledger": where})
-                else:
-                    say(str(price) + ("" if price.repeat else f" {holdout.meter.currency}"))
-                    note("Only quoted: nothing was asked, sealed or charged.")
-                    if holdout.id not in known and holdout.terms.practice and guess is None:
-                        note("Priced without a guess: once the rows are sealed, those for practice guess.")
+                _quote(holdout, query, guess, guess_se, final, json, where)
+                if not json and not final and guess is None and holdout.id not in known and holdout.terms.practice:
+                    note("Priced without a guess: once the rows are sealed, those for practice guess.")
                 return
             if holdout.id not in known:
                 _sealed(holdout, where)
             before = holdout.meter.asked
-            answer = holdout.ask(query, guess, guess_se=guess_se, again=again, by=by)
+            if final:
+                _confirm(holdout, query, yes)
+                answer = holdout.final(query, by=by)
+            else:
+                answer = holdout.ask(query, guess, guess_se=guess_se, again=again, by=by)
             if card is not None:
                 answer.certificate.save(card)
             repeat = answer.index <= before
@@ -157,6 +168,39 @@ def _opened(
                 rehearsed.quote(query, guess, guess_se=guess_se)
         store = stack.enter_context(opened(where))
     return set(store.holdouts()), given.open(store)
+
+
+def _check_final(final: bool, agreed: bool, again: bool, guess: float | None, json: bool) -> None:
+    if final and (again or guess is not None):
+        raise BadInput("a final value is exact, and told once: it takes no --guess and no --again.\n  Leave them out.")
+    if final and json and not agreed:
+        raise BadInput("--final closes the holdout for good, and with --json nobody is asked.\n  Add --yes.")
+
+
+def _quote(
+    holdout: Holdout, query: Any, guess: float | None, guess_se: float | None, final: bool, json: bool, where: str
+) -> None:
+    price = holdout.quote_final(query) if final else holdout.quote(query, guess, guess_se=guess_se)
+    if json:
+        emit({"quote": asdict(price), "holdout": holdout.name, "ledger": where})
+        return
+    repeat = final or getattr(price, "repeat", False)
+    for line in str(price).split("\n"):
+        say(line + ("" if repeat else f" {holdout.meter.currency}"))
+    note("Only quoted: nothing was asked, sealed or charged.")
+
+
+def _confirm(holdout: Holdout, query: Any, yes: bool) -> None:
+    """Say what will be reached, and ask whether the holdout may be closed for it, unless it was said."""
+    note(str(holdout.quote_final(query)))
+    if yes:
+        return
+    try:
+        agreed = typer.confirm("Tell it, and close the holdout for good?", err=True)
+    except typer.Abort:  # nobody is there to say so
+        agreed = False
+    if not agreed:
+        raise BadInput("the holdout was left open: nothing was told or charged.\n  Add --yes to be asked no more.")
 
 
 def _check_card(card: Path | None) -> None:

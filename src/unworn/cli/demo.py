@@ -28,6 +28,7 @@ class Outcome:
     kept: int
     held: int
     intervals: int
+    final: dict[str, float] | None
 
     @property
     def last(self) -> dict[str, Any]:
@@ -36,7 +37,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         last = {name: self.last[name] for name in ("reported", "low", "high", "truth", "holds")}
         counts = {"kept_clues": self.kept, "intervals_held": self.held, "intervals": self.intervals}
-        return {"holdout": self.name, **last, **counts, "steps": self.points}
+        return {"holdout": self.name, **last, **counts, "final": self.final, "steps": self.points}
 
 
 def demo(
@@ -123,8 +124,12 @@ def _outcome(name: str, played: Played, world: World, truth: list[float]) -> Out
     clues = sum(
         answer.low <= true <= answer.high for answer, true in zip(played.clues, world.truth.tolist(), strict=True)
     )
-    held = clues + sum(bool(point["holds"]) for point in points)
-    return Outcome(name, points, played.steps[-1].kept, held, len(played.clues) + len(points))
+    held, told = clues + sum(bool(point["holds"]) for point in points), len(played.clues) + len(points)
+    last, final = played.final, None
+    if last is not None:
+        final = {"value": last.value, "low": last.low, "high": last.high, "width": last.width}
+        held, told = held + (last.low <= truth[-1] <= last.high), told + 1
+    return Outcome(name, points, played.steps[-1].kept, held, told, final)
 
 
 def _draw(
@@ -161,6 +166,7 @@ def _print(outcomes: list[Outcome], rows: int, asks: int, real: int) -> None:
         line("the interval it came with", lambda o: f"{o.last['low']:.1%} to {o.last['high']:.1%}"),
         line("what is true on fresh rows", lambda o: f"{o.last['truth']:.1%}"),
         line("does the interval hold?", lambda o: "yes" if o.last["holds"] else "NO"),
+        line("the final number", lambda o: f"{o.final['value']:.1%} ± {o.final['width']:.1%}" if o.final else "–"),
         line("intervals that hold, of all", lambda o: f"{o.held:,} of {o.intervals:,}"),
     ]
     say(f"{rows:,} rows, {asks:,} clues, {min(real, asks)} of them real; every clue is scored on the holdout.")
@@ -191,6 +197,11 @@ def _words(plain: Outcome, guarded: Outcome, real: int) -> str:
         + f" ({min(real, plain.last['asked'])} are real): it told {guarded.last['reported']:.1%}, "
         f"the truth is {guarded.last['truth']:.1%}. "
     )
+    if guarded.final is not None:
+        second += (
+            f"Its final number, the exact score, told at the end, is {guarded.final['value']:.1%} "
+            f"± {guarded.final['width']:.1%}. "
+        )
     held = guarded.held == guarded.intervals
     third = (
         f"All {guarded.intervals:,} of its intervals hold at once, which is what it promises with 95 % confidence. "

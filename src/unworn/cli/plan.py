@@ -15,8 +15,9 @@ from unworn import charts
 from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, say_wrapped, table
 from unworn.plan import Option, Plan, curves
 from unworn.plan import plan as solve
+from unworn.plan.guessed import MOST
 from unworn.plan.pricing import right
-from unworn.plan.result import half
+from unworn.plan.result import count_of, half, is_of_values
 
 
 def _number(text: str) -> float:
@@ -41,6 +42,9 @@ def plan(
         str, typer.Option(metavar="F", help="How many guesses will turn out wrong; 'any' solves for it.")
     ] = "0",
     confidence: Annotated[float, typer.Option(help="The probability that all answers hold together.")] = 0.95,
+    theorems: Annotated[
+        bool, typer.Option("--theorems", help="Also show what other theorems promise for the same mechanisms.")
+    ] = False,
     figure: Annotated[
         Path | None,
         typer.Option(help="Also draw widths against asks and asks against rows: .svg, .png, .html, .json."),
@@ -51,8 +55,8 @@ def plan(
 
     Rows, asks and width determine each other. Give two of them and the third is solved for; give all three
     with --surprises any to learn how many wrong guesses that leaves room for. What is solved for is what guess and
-    check, the default mechanism, gives; the table sets every other mechanism beside it on the same terms, and the
-    theorems that others have proved. Nothing is read or charged: a plan is arithmetic.
+    check, the default mechanism, gives: advice in words, then a table that sets every other mechanism beside it on the
+    same terms, and with --theorems what others have proved. Nothing is read or charged: a plan is arithmetic.
 
     \b
     Examples:
@@ -60,6 +64,7 @@ def plan(
       unworn plan --rows 1e4 --width 0.05           how many questions can I ask?
       unworn plan --asks 1000 --width 0.02          how many rows do I need?
       unworn plan --rows 1e4 --asks 1000 --width 0.07 --surprises any
+      unworn plan --rows 1e4 --asks 1000 --theorems
       unworn plan --rows 1e4 --asks 1000 --figure plan.svg
     """
     given = {name: None if text is None else _number(text) for name, text in _named(rows, asks, width)}
@@ -73,7 +78,7 @@ def plan(
     if json:
         emit({**found.to_json(), "figure": None if drawn is None else str(drawn)})
         return
-    _print(found, given["width"])
+    _print(found, given["width"], theorems)
     if drawn is not None:
         note(f"figure: {drawn}")
 
@@ -101,16 +106,22 @@ def _check_left_out(missing: list[str], any_surprises: bool) -> None:
     )
 
 
-def _print(found: Plan, goal: float | None) -> None:
-    say(f"{found.rows:,} rows, {found.asks:,} asks, {found.surprises:,} surprises, all together at", nl=False)
-    say(f" {percent(found.confidence)}:")
-    say(f"  {half(found.width)}  an answer whose guess was right")
-    say(f"  {half(found.floor)}  the best that sharpening can reach")
-    say_wrapped(f"best mechanism: {found.reason}", "  ")
-    say()
+def _print(found: Plan, goal: float | None, theorems: bool) -> None:
+    for sentence in found.advice.split("\n"):
+        say_wrapped(sentence)
     counted = goal is not None and any(option.asks is not None for option in found.options)
     heads = ["mechanism", "width", *([f"asks in ± {goal:g}"] if counted else []), "theorem", "because"]
-    table(heads, [_line(option, counted) for option in found.mechanisms], right=(1, 2) if counted else (1,))
+    groups = [[option for option in found.mechanisms if is_of_values(option) == values] for values in (True, False)]
+    for words, group in zip(("", "Other kinds of answer, each in its own number:"), groups, strict=True):
+        say()
+        if words:
+            say(words)
+        table(heads, [_line(option, counted) for option in group], right=(1, 2) if counted else (1,))
+    if theorems:
+        _print_theorems(found)
+
+
+def _print_theorems(found: Plan) -> None:
     able = [option for option in found.comparisons if option.width is not None]
     if able:
         say()
@@ -124,9 +135,13 @@ def _print(found: Plan, goal: float | None) -> None:
 
 
 def _line(option: Option, counted: bool) -> list[str]:
-    asks = ["–" if option.asks is None else f"{option.asks:,}"] if counted else []
-    theorem = re.search(r"Theorem \w+", option.theorem)
+    asks = [_count(option.asks)] if counted else []
+    theorem = re.search(r"Theorem \w+'?", option.theorem)
     return [option.mechanism, half(option.width), *asks, theorem[0] if theorem else option.theorem, option.reason]
+
+
+def _count(asks: int | None) -> str:
+    return "–" if asks is None else "any number" if asks >= MOST else f"{asks:,}"
 
 
 def _chart(found: Plan, width: float) -> object:
@@ -139,7 +154,10 @@ def _chart(found: Plan, width: float) -> object:
         title=f"How wide answers get on {found.rows:,} rows, and how many asks more rows could answer",
         subtitle=[
             f"{percent(found.confidence)} for all answers together. GuessAndCheck if {guesses}; others need none.",
-            f"Dotted: the plan, {found.asks:,} asks and {found.rows:,} rows. Dashed: the best published theorem.",
+            "Dashed: the best published theorem. Dotted: the final number, one question asked of a fresh test set, and "
+            "the least width that",
+            "the strongest known attack leaves to answers with noise. Grey rules: this plan, "
+            f"{count_of(found.asks)} and {found.rows:,} rows.",
         ],
         planned=found.asks,
         rows=found.rows,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unworn.bounds import splitting_width
-from unworn.plan.pricing import KINDS, certificates, most_asks, noise_width, option, price, right, theorem_of
-from unworn.plan.result import Option, half
+from unworn.plan.pricing import GUESSED, KINDS, certificates, most_asks, noise_width, option, price, right, theorem_of
+from unworn.plan.result import Option, half, is_of_values
 
 _GUESSING = "GuessAndCheck"
 
@@ -33,7 +33,8 @@ def options(rows: int, asks: int, surprises: int, confidence: float, within: flo
     chosen = [price(name, rows, asks, surprises, confidence) for name in KINDS]
     if within is not None:
         chosen = [replace(option, asks=_asks(option, rows, asks, within, 1 - confidence)) for option in chosen]
-    return tuple(sorted(chosen, key=_narrow) + sorted(_comparisons(rows, asks, 1 - confidence), key=_narrow))
+    chosen.sort(key=lambda option: (not is_of_values(option), _narrow(option)))
+    return (*chosen, *sorted(_comparisons(rows, asks, 1 - confidence), key=_narrow))
 
 
 def best_of(found: Sequence[Option], asks: int, surprises: int) -> tuple[str, str | None, str]:
@@ -42,21 +43,21 @@ def best_of(found: Sequence[Option], asks: int, surprises: int) -> tuple[str, st
     >>> print(best_of([Option("BoundedNoise", "D2", 0.05, ""), Option("GuessAndCheck", "C", 0.3, "")], 10_000, 50)[2])
     BoundedNoise, ± 0.0500 whatever the guesses; GuessAndCheck gives ± 0.3000 if all but 50 of 10,000 guesses are right
     """
-    able = [option for option in found if option.width is not None and not option.comparison]
+    able = [option for option in found if option.width is not None and _competes(option)]
     if not able:
         return _GUESSING, None, "none, for a share near one half: bring more rows or plan fewer asks"
     best, guesses = able[0], right(asks, surprises)
-    if best.mechanism != _GUESSING:
-        guessed = next((option.width for option in able if option.mechanism == _GUESSING), None)
-        beside = f"{_GUESSING} gives {half(guessed) if guessed else 'no interval'} if {guesses}"
-        return best.mechanism, best.mechanism, f"{best.mechanism}, {half(best.width)} whatever the guesses; {beside}"
     other, told = _unguessed(found)
-    return _GUESSING, other, f"{_GUESSING}, if {guesses}; without guesses {told}"
+    if best.mechanism in GUESSED:
+        return best.mechanism, other, f"{best.mechanism}, if {guesses}; without guesses {told}"
+    guessed = next((option.width for option in able if option.mechanism == _GUESSING), None)
+    beside = f"{_GUESSING} gives {half(guessed) if guessed else 'no interval'} if {guesses}"
+    return best.mechanism, best.mechanism, f"{best.mechanism}, {half(best.width)} whatever the guesses; {beside}"
 
 
 def _unguessed(found: Sequence[Option]) -> tuple[str | None, str]:
     """What to take when there are no guesses: the most asks where those were sought, else the narrowest."""
-    free = [option for option in found if not option.comparison and option.mechanism != _GUESSING]
+    free = [option for option in found if _competes(option) and option.mechanism not in GUESSED]
     if any(option.asks is not None for option in free):
         most = max(free, key=lambda option: option.asks or 0)
         if most.asks:
@@ -64,7 +65,16 @@ def _unguessed(found: Sequence[Option]) -> tuple[str | None, str]:
         return None, "none answers even one within that width"
     if free[0].width is None:
         return None, "none can answer so many"
-    return free[0].mechanism, f"{free[0].mechanism}, {half(free[0].width)}"
+    told = f"{free[0].mechanism}, {half(free[0].width)}"
+    known = [option for option in found if option.tells == "domain values" and _narrow(option) < free[0].width]
+    if known:
+        told += f" ({known[0].mechanism}, {half(known[0].width)}, where all columns take few values)"
+    return free[0].mechanism, told
+
+
+def _competes(option: Option) -> bool:
+    """Whether a mechanism answers any share with a value, as the others do."""
+    return option.tells == "values" and not option.comparison
 
 
 def _narrow(option: Option) -> float:

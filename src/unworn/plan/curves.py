@@ -1,6 +1,8 @@
 """A plan's surroundings, for a figure: widths at other numbers of asks, and asks at other numbers of rows.
 
-Noise takes a while to price, so its lines have few points and end where they leave the picture.
+Beside the mechanisms that most people would choose from stand the best published theorem, and what nothing passes: an
+untouched test set, and the strongest attack on noise. Noise takes a while to price, so its lines have few points and
+end where they leave the picture.
 """
 
 from __future__ import annotations
@@ -11,14 +13,21 @@ from functools import partial
 from typing import Any
 
 from unworn.bounds.transfer import registry
-from unworn.plan.guessed import MOST, guess_width
-from unworn.plan.pricing import DRAWN, KINDS, asks_within, most_asks, noise_width, told
+from unworn.plan.attacked import attack_width, attacked_asks
+from unworn.plan.guessed import MOST, final_width, guess_width, untouched_width
+from unworn.plan.pricing import asks_within, most_asks, noise_width, told
 from unworn.plan.result import Plan
 
 Tick = Callable[[], object]
 
-_POINTS = {"GuessAndCheck": 16, "Rounding": 8, "SampleSplitting": 8, "Subsampled": 1.5}
+FINAL, FRESH, ATTACK = "final number", "fresh test set", "attack on noise"
+"""The names of lines that are no mechanism's."""
+_DRAWN = ("GuessAndCheck", "BoundedNoise", "Gaussian", "SampleSplitting")
+"""More lines than these cannot be told apart; the table has the others."""
+_POINTS = {"GuessAndCheck": 16, "SampleSplitting": 8, FINAL: 8, FRESH: 1, ATTACK: 8}
 """Points to a decade, by how quick a line is to price; others have two or three."""
+_ATTACKED = 10
+"""Asks that an attack needs to learn anything."""
 _FULL = 0.49
 """A line that is so wide goes no further: sample splitting comes near one half and stays there."""
 _CLOSE = 0.02
@@ -32,11 +41,14 @@ Asks = Callable[[int], int | None]
 
 def ticks(plan: Plan) -> int:
     """How often the two functions below tick in all."""
-    return 2 * len(_drawn(plan)) + 2
+    return 2 * len(_DRAWN) + 2
 
 
 def width_curves(plan: Plan, tick: Tick = lambda: None) -> list[dict[str, Any]]:
-    """The width of each mechanism, and of the best published theorem, as the number of asks grows."""
+    """The width of each mechanism, and of the best published theorem, as the number of asks grows.
+
+    Those of a final number, of an untouched test set and of the attack's limit are ``reference``.
+    """
     first, last, beta = plan.surprises + 1, 10 * max(plan.asks, 10), 1 - plan.confidence
     if plan.asks > 10**9:  # solved for, and as many as one likes: show where the others end
         last = 100 * max([100, *(option.asks for option in plan.options if option.asks and option.asks < plan.asks)])
@@ -45,16 +57,24 @@ def width_curves(plan: Plan, tick: Tick = lambda: None) -> list[dict[str, Any]]:
         return told(name, plan.rows, asks, plan.surprises, beta)[0]
 
     theorem = published(plan)
-    lines: dict[str, Widths] = {name: partial(width, name) for name in _drawn(plan)}
+    fresh = untouched_width(plan.rows, beta)
+    lines: dict[str, Widths] = {name: partial(width, name) for name in _DRAWN}
     lines[_label(theorem)] = lambda asks: noise_width(theorem, plan.rows, asks, beta)
+    references: dict[str, Widths] = {
+        FINAL: lambda asks: final_width(plan.rows, asks, plan.surprises, beta),
+        FRESH: lambda asks: fresh,
+        ATTACK: lambda asks: attack_width(plan.rows, asks, beta) if asks >= _ATTACKED else None,
+    }
     found: list[dict[str, Any]] = []
-    for name, line in lines.items():
+    for name, line in (lines | references).items():
         for asks in _between(first, last, _POINTS.get(name, 3)):
             now = line(asks)
-            found.append({"mechanism": name, "asks": asks, "width": now, "published": name == _label(theorem)})
+            marks = {"published": name == _label(theorem), "reference": name in references}
+            found.append({"mechanism": name, "asks": asks, "width": now, **marks})
             if now is not None and now >= _FULL:
                 break
-        tick()
+        if name in lines:
+            tick()
     return found
 
 
@@ -68,7 +88,7 @@ def ask_curves(plan: Plan, width: float, tick: Tick = lambda: None) -> list[dict
     def most(name: str, rows: int) -> int | None:
         return most_asks(name, rows, width, beta, _CLOSE)
 
-    lines: dict[str, Asks] = {name: partial(most, name) for name in _drawn(plan)}
+    lines: dict[str, Asks] = {name: partial(most, name) for name in _DRAWN}
     guessed = lines["GuessAndCheck"] = lambda rows: _guessed(rows, plan.surprises, width, beta)
     lines[_label(theorem)] = lambda rows: asks_within(theorem, rows, width, beta, _CLOSE)
     first, last = max(1, plan.rows // 10), min(MOST, 100 * plan.rows)
@@ -77,14 +97,14 @@ def ask_curves(plan: Plan, width: float, tick: Tick = lambda: None) -> list[dict
     while last > 4 * plan.rows and (most("Gaussian", last) or 0) > _FAR:
         last //= 2
     found: list[dict[str, Any]] = []
-    for name, line in lines.items():
+    references: dict[str, Asks] = {ATTACK: lambda rows: _attacked(rows, width, beta)}
+    for name, line in (lines | references).items():
         path = {rows: line(rows) for rows in _between(first, last, _POINTS.get(name, 2))}
         _begin(path, line)
-        found += [
-            {"mechanism": name, "rows": rows, "asks": asks, "published": name == _label(theorem)}
-            for rows, asks in sorted(path.items())
-        ]
-        tick()
+        marks = {"published": name == _label(theorem), "reference": name in references}
+        found += [{"mechanism": name, "rows": rows, "asks": asks, **marks} for rows, asks in sorted(path.items())]
+        if name in lines:
+            tick()
     return found
 
 
@@ -113,15 +133,15 @@ def _label(theorem: str) -> str:
     return f"published ({theorem.partition(' ')[0]})"
 
 
-def _drawn(plan: Plan) -> list[str]:
-    """A coin has no width, and a sample of all the rows is no sample."""
-    return [name for name in KINDS if name != "OneSample" and (name != "Subsampled" or plan.rows > DRAWN)]
-
-
 def _between(first: int, last: int, points: float) -> list[int]:
     """Whole numbers evenly spaced in logarithms, both ends among them."""
     count = max(1, math.ceil(points * math.log10(last / first)))
     return sorted({round(first * math.exp(math.log(last / first) * place / count)) for place in range(count + 1)})
+
+
+def _attacked(rows: int, width: float, beta: float) -> int | None:
+    asks = attacked_asks(rows, width, beta)
+    return asks if asks >= _ATTACKED else None
 
 
 def _guessed(rows: int, surprises: int, width: float, beta: float) -> int:

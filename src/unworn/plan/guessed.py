@@ -1,10 +1,15 @@
-"""What guess and check, the default, gives: all that solving for the number left out needs."""
+"""What guess and check, the default, gives: all that solving for the number left out needs.
+
+Prices are never below what they will be, wherever the surprises fall: more asks, more surprises or fewer rows never
+make a plan narrower.
+"""
 
 from __future__ import annotations
 
-from math import log
+from math import ceil, exp, log
 
-from unworn.bounds.code_length import Pattern, distance_nats
+from unworn.bounds import clopper_pearson
+from unworn.bounds.code_length import Pattern, distance_nats, log_final_level
 from unworn.bounds.numerics import LN2
 from unworn.mechanisms import Guess, GuessAndCheck, State
 from unworn.queries.query import Facts
@@ -16,25 +21,54 @@ _TYPICAL_CELLS = 100
 """How many cells there are on one side of a guess."""
 _TYPICAL_OFFSET = 2
 """How many cells a wrong guess is taken to be off."""
+_WORD = LN2 + distance_nats(_TYPICAL_OFFSET, _TYPICAL_CELLS)
+"""What the word of a typical surprise costs, on whichever side it lies."""
 
 
 def guess_width(rows: int, asks: int, surprises: int, beta: float) -> float:
     """What an exact guess of one half gets from guess and check at the last planned ask."""
-    state = State(rows, log(beta), None, asks - 1, surprises, _words(surprises), pattern=_pattern(asks, surprises))
+    wrong = _dearest(asks - 1, surprises)
+    pattern = Pattern.typical(asks - 1, wrong)
+    state = State(rows, log(beta), None, asks - 1, wrong, wrong * _WORD, pattern=pattern)
     mechanism = GuessAndCheck()
     offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
     return mechanism.publish_width(offer, 0)
 
 
 def code_nats(asks: int, surprises: int) -> float:
-    """How many nats guess and check has spent by the last planned ask."""
-    return _pattern(asks, surprises).nats + _words(surprises)
+    """How many nats guess and check has spent after so many asks, at most.
+
+    >>> round(code_nats(300, 0), 2), round(code_nats(300, 1), 1)
+    (0.39, 11.8)
+    """
+    wrong = _dearest(asks, surprises)
+    return Pattern.typical(asks, wrong).nats + wrong * _WORD
 
 
-def _pattern(asks: int, surprises: int) -> Pattern:
-    return Pattern.typical(asks - 1, surprises)
+def floor_width(rows: int, asks: int, surprises: int, beta: float) -> float:
+    """The half-width of the confidence limits alone at the last planned ask: each has all of the level."""
+    return _half_width(rows, log(beta) - code_nats(asks, surprises) + LN2)
 
 
-def _words(surprises: int) -> float:
-    """What the words of typical surprises cost, on whichever side they lie."""
-    return surprises * (LN2 + distance_nats(_TYPICAL_OFFSET, _TYPICAL_CELLS))
+def final_width(rows: int, asks: int, surprises: int, beta: float) -> float:
+    """The half-width of a final number after so many asks and surprises."""
+    return _half_width(rows, log_final_level(log(beta), code_nats(asks, surprises), 1))
+
+
+def untouched_width(rows: int, beta: float) -> float:
+    """The half-width of one number from as many rows that nobody had asked anything before."""
+    return _half_width(rows, log(beta))
+
+
+def _half_width(rows: int, log_level: float) -> float:
+    low, high = clopper_pearson(rows // 2, rows, min(log_level, 0.0))
+    return float(high - low) / 2
+
+
+def _dearest(asks: int, surprises: int) -> int:
+    """The number of surprises, up to this one, that costs most: where nearly every guess is wrong, more are cheaper.
+
+    The price of f surprises is that of the urn, -ln Beta(f + 1/5, asks - f + 10), and f words: concave in f.
+    """
+    peak = ((asks + 9.0) * exp(_WORD) - 0.2) / (1.0 + exp(_WORD))
+    return min(surprises, max(1, ceil(peak)))

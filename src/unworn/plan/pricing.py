@@ -7,20 +7,32 @@ from functools import lru_cache, partial
 
 from unworn.bounds import best_rounding, splitting_exact
 from unworn.mechanisms import (
+    AboveThreshold,
     BoundedNoise,
     Gaussian,
     GuessAndCheck,
+    Ladder,
     Laplace,
     Mechanism,
+    MedianOracle,
+    MultiplicativeWeights,
     OneSample,
+    PairedLadder,
+    PrivateGuessAndCheck,
+    PrivateLadder,
     Rounding,
     SampleSplitting,
+    SparseVector,
     Subsampled,
+    Thresholdout,
 )
+from unworn.mechanisms.coded import Coded
 from unworn.mechanisms.noisy import Noisy
 from unworn.mechanisms.noisy_mean import THEOREM_F
+from unworn.plan import others
 from unworn.plan.guessed import MOST, guess_width
-from unworn.plan.result import Option
+from unworn.plan.others import Told
+from unworn.plan.result import Option, Tells
 
 HOPELESS = 0.5
 """An interval of this half-width is the whole range."""
@@ -41,22 +53,19 @@ _CLOSE = 2e-3
 
 _TOO_LARGE = "more than can be priced here"
 
-Told = tuple[float | None, str]
-"""A half-width, none where it cannot be had, and what to know about it."""
-
 
 def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: float) -> Option:
-    """One mechanism for these rows and asks; only guess and check depends on the surprises.
+    """One mechanism for these rows and asks; those that need no guesses do not depend on the surprises.
 
     >>> option = price("BoundedNoise", 1_000_000, 10_000, 0, 0.95)
     >>> round(option.width, 3), option.theorem
     (0.019, 'noisy means (Theorem F)')
+    >>> price("AboveThreshold", 10_000, 1_000, 0, 0.95).tells
+    'sides'
     """
-    return option(
-        mechanism,
-        theorem_of(mechanism, rows, asks, 1 - confidence),
-        *told(mechanism, rows, asks, surprises, 1 - confidence),
-    )
+    width, reason = told(mechanism, rows, asks, surprises, 1 - confidence)
+    theorem = theorem_of(mechanism, rows, asks, 1 - confidence)
+    return option(mechanism, theorem, width, reason, tells=_TELLS.get(mechanism, "values"))
 
 
 def told(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> Told:
@@ -64,14 +73,23 @@ def told(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> T
     kind = KINDS[mechanism]
     if kind is GuessAndCheck:
         return guess_width(rows, asks, surprises, beta), right(asks, surprises)
+    if kind in _OTHERS:
+        return _other(mechanism, rows, asks, surprises, beta)
     return _PRICES[kind](rows, asks, beta)
 
 
-def option(mechanism: str, theorem: str, width: float | None, reason: str, comparison: bool = False) -> Option:
+def option(
+    mechanism: str,
+    theorem: str,
+    width: float | None,
+    reason: str,
+    comparison: bool = False,
+    tells: Tells = "values",
+) -> Option:
     """An option, with no width where the interval would be the whole range."""
     if width is not None and not width < HOPELESS:
-        width, reason = None, "the interval would be the whole range"
-    return Option(mechanism, theorem, width, reason, comparison=comparison)
+        width, reason = None, _HOPELESSLY[tells]
+    return Option(mechanism, theorem, width, reason, comparison=comparison, tells=tells)
 
 
 def right(asks: int, surprises: int) -> str:
@@ -178,6 +196,16 @@ def _one_sample(rows: int, asks: int, beta: float) -> Told:
     return None, f"{coin}; its chance of a yes is within ± {2 * (flip or 0):.3g}"
 
 
+@lru_cache(maxsize=1024)
+def _other(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> Told:
+    if asks > _MOST_COMPOSED and not issubclass(KINDS[mechanism], Coded):
+        return None, _TOO_LARGE
+    try:
+        return _OTHERS[KINDS[mechanism]](rows, asks, surprises, beta)
+    except ValueError:  # nothing that could be chosen for it promises anything
+        return None, _HOPELESSLY[_TELLS.get(mechanism, "values")]
+
+
 _PRICES: dict[type[Mechanism], Callable[[int, int, float], Told]] = {
     BoundedNoise: partial(_noisy, BoundedNoise, "noise without tails"),
     Gaussian: partial(_noisy, Gaussian, "normal noise"),
@@ -187,6 +215,36 @@ _PRICES: dict[type[Mechanism], Callable[[int, int, float], Told]] = {
     Subsampled: _subsampled,
     OneSample: _one_sample,
 }
-_ALL: list[type[Mechanism]] = [GuessAndCheck, *_PRICES]
+_OTHERS: dict[type[Mechanism], Callable[[int, int, int, float], Told]] = {
+    PrivateGuessAndCheck: others.private_guess_and_check,
+    Thresholdout: others.thresholdout,
+    MultiplicativeWeights: others.multiplicative_weights,
+    MedianOracle: others.median_oracle,
+    AboveThreshold: others.above_threshold,
+    SparseVector: others.sparse_vector,
+    Ladder: others.ladder,
+    PairedLadder: others.paired_ladder,
+    PrivateLadder: others.private_ladder,
+}
+_TELLS: dict[str, Tells] = {
+    "MultiplicativeWeights": "domain values",
+    "MedianOracle": "domain values",
+    "AboveThreshold": "sides",
+    "SparseVector": "sides",
+    "Ladder": "bests",
+    "PairedLadder": "bests",
+    "PrivateLadder": "bests",
+    "OneSample": "coins",
+}
+_HOPELESSLY: dict[Tells, str] = {
+    "values": "the interval would be the whole range",
+    "domain values": "nothing to promise, even over a domain of few cells",
+    "sides": "nothing could be said about any value",
+    "bests": "no lead would be seen for certain",
+    "coins": "not even a coin",
+}
+_ALL: list[type[Mechanism]] = [GuessAndCheck, *_PRICES, *_OTHERS]
 KINDS = {kind.__name__: kind for kind in _ALL}
 """Every mechanism with a promise, by its name."""
+GUESSED = frozenset({"GuessAndCheck", "PrivateGuessAndCheck", "Thresholdout"})
+"""Those that hold a guess against the rows."""

@@ -1,11 +1,21 @@
-"""What a plan says, and how it prints."""
+"""What a plan says, and how it prints: advice first, then the mechanisms, then the theorems for who asks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from html import escape
+from typing import Any, Literal
 
+from unworn.plan.guessed import MOST, code_nats, guess_width
 from unworn.queries.frames import to_frame
+
+Tells = Literal["values", "domain values", "sides", "bests", "coins"]
+"""What a mechanism answers with: any share; shares over a domain that is known; on which side of a threshold a value
+lies; whether it is a new best; a coin."""
+
+_MANY = 10**6
+"""A wrong guess costs more the longer all were right; past this many asks nobody goes."""
 
 
 def half(width: float | None) -> str:
@@ -19,13 +29,23 @@ def half(width: float | None) -> str:
     return f"± {width:.4f}" if width >= 0.001 else f"± {width:.2g}"
 
 
+def count_of(asks: int) -> str:
+    """A number of asks in words, where there are more than anybody asks.
+
+    >>> count_of(1_000), count_of(10**15)
+    ('1,000 asks', 'as many asks as you like')
+    """
+    return "as many asks as you like" if asks >= MOST else f"{asks:,} {'ask' if asks == 1 else 'asks'}"
+
+
 @dataclass(frozen=True)
 class Option:
     """What one mechanism would give for the same rows and asks, by one theorem.
 
     ``width`` is none where no interval shorter than the whole range can be promised. ``asks`` is told when the asks
     were solved for: how many this mechanism could answer within the plan's width. A ``comparison`` is another theorem
-    about a mechanism that is already there: true as well, but wider.
+    about a mechanism that is already there: true as well, but wider. ``tells`` is what the mechanism answers with:
+    only widths of the same kind can be compared.
     """
 
     mechanism: str
@@ -34,16 +54,19 @@ class Option:
     reason: str
     asks: int | None = None
     comparison: bool = False
+    tells: Tells = "values"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to expect: ``width`` is what an exact guess gets at the last ask, ``floor`` the confidence limits alone.
+    """What to expect: ``width`` is what an exact guess gets at the last ask, ``final`` what a last number will have.
 
-    Sharpening takes an answer from ``width`` towards ``floor``. ``best`` is the mechanism with the narrowest intervals
-    if no more than ``surprises`` guesses are wrong, ``best_without_guesses`` the one to take if there are none to
-    bring (none where no mechanism can serve), and ``reason`` says both in words. ``options`` has the mechanisms from
-    the narrowest to the widest, then other theorems about them, for comparison.
+    ``floor`` is the confidence limits alone at the last ask, towards which sharpening takes an answer; ``untouched``
+    is what one number would have if nothing had been asked of these rows before. ``best`` is the mechanism with the
+    narrowest intervals if no more than ``surprises`` guesses are wrong, ``best_without_guesses`` the one to take if
+    there are none to bring (none where no mechanism can serve), and ``reason`` says both in words. ``options`` has the
+    mechanisms from the narrowest to the widest, then those that answer something else than any share, then other
+    theorems, for comparison.
     """
 
     rows: int
@@ -56,6 +79,8 @@ class Plan:
     best_without_guesses: str | None
     reason: str
     options: tuple[Option, ...]
+    final: float
+    untouched: float
 
     @property
     def mechanisms(self) -> tuple[Option, ...]:
@@ -67,24 +92,61 @@ class Plan:
         """What other theorems, most of them published before, say of the same mechanisms."""
         return tuple(option for option in self.options if option.comparison)
 
-    def frame(self) -> Any:
-        """The options, as a frame."""
+    @property
+    def surprise_nats(self) -> float:
+        """What one more wrong guess would cost, in nats, of at most a million asks.
+
+        A nat is what makes the conversation e times less likely by the law that was fixed before it.
+        """
+        asks = min(self.asks, _MANY)
+        wrong = min(self.surprises, asks - 1)
+        return code_nats(asks, wrong + 1) - code_nats(asks, wrong)
+
+    @property
+    def advice(self) -> str:
+        """What to do, in sentences."""
+        wrong = f"{self.surprises:,} {'surprise' if self.surprises == 1 else 'surprises'}"
+        asks = min(self.asks, _MANY)
+        more = guess_width(self.rows, asks, min(self.surprises + 1, asks - 1), 1 - self.confidence)
+        within = " in a million asks" if self.asks > _MANY else ""
+        free = "Ask freely" if self.best == "GuessAndCheck" and self.width < 0.5 else "Ask with care"
+        return "\n".join(
+            [
+                f"{free}: {self.rows:,} rows, {count_of(self.asks)}, {100 * self.confidence:g} % for all answers "
+                "together.",
+                f"After them, with {wrong}, an answer that agrees with its guess is {half(self.width)}.",
+                f"Each wrong guess costs about {self.surprise_nats:.0f} nats{within}: one more would make it "
+                f"{half(more)}. Right ones cost next to nothing.",
+                f"Your final number will be {half(self.final)}; that of an untouched test set would be "
+                f"{half(self.untouched)}.",
+                "The number of asks need not be planned: for GuessAndCheck asks= is a cap, and changes no price.",
+                f"Best: {self.reason}.",
+            ]
+        )
+
+    def frame(self, theorems: bool = False) -> Any:
+        """The mechanisms, as a frame; with ``theorems`` also what other theorems say of them."""
+        shown = self.options if theorems else self.mechanisms
         names = [field.name for field in fields(Option)]
-        return to_frame({name: [getattr(option, name) for option in self.options] for name in names})
+        return to_frame({name: [getattr(option, name) for option in shown] for name in names})
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"{self.rows:,} rows, {self.asks:,} asks, {self.surprises:,} surprises, {100 * self.confidence:g} % "
-            f"for all together:\n{half(self.width)} for right guesses, {half(self.floor)} sharpened\n"
-            f"best: {self.reason}"
-        )
+        return self.advice
 
     def _repr_html_(self) -> str:
-        from html import escape
+        told = "<br>".join(escape(part) for part in self.advice.split("\n"))
+        first = [option for option in self.mechanisms if is_of_values(option)]
+        others = [option for option in self.mechanisms if not is_of_values(option)]
+        tables = self._table(first) + "<small>Other kinds of answer</small>" + self._table(others)
+        if self.comparisons:
+            hidden = f"<summary>Other theorems, for comparison</summary>{self._table(self.comparisons)}"
+            tables += f"<details>{hidden}</details>"
+        return f"<div>{told}{tables}</div>"
 
+    def _table(self, options: Sequence[Option]) -> str:
         counted = any(option.asks is not None for option in self.options)
         heads = ["mechanism", "width", *(["asks within the width"] if counted else []), "because", "theorem"]
 
@@ -93,8 +155,10 @@ class Plan:
             cells = (option.mechanism, half(option.width), *asks, option.reason, option.theorem)
             return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
-        told = "<br>".join(escape(part) for part in str(self).split("\n"))
         head = "".join(f"<th>{name}</th>" for name in heads)
-        between = f'<tr><th colspan="{len(heads)}">other theorems, for comparison</th></tr>'
-        groups = ["".join(map(line, group)) for group in (self.mechanisms, self.comparisons)]
-        return f"<div>{told}<table><tr>{head}</tr>{groups[0]}{between if groups[1] else ''}{groups[1]}</table></div>"
+        return f"<table><tr>{head}</tr>{''.join(map(line, options))}</table>"
+
+
+def is_of_values(option: Option) -> bool:
+    """Whether a mechanism answers any share with a value."""
+    return option.tells in ("values", "domain values")

@@ -6,12 +6,10 @@ Everything is computed for a 0/1 question at one half, where intervals are wides
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log1p
 from numbers import Real
 
-from unworn.bounds import clopper_pearson
 from unworn.display import show_value
-from unworn.plan.guessed import MOST, code_nats, guess_width
+from unworn.plan.guessed import MOST, final_width, floor_width, guess_width, untouched_width
 from unworn.plan.result import Plan
 
 
@@ -27,14 +25,16 @@ def plan(
     What is solved for, and ``Plan.width``, are those of guess and check, the default; ``Plan.options`` has the rest.
 
     >>> from unworn import plan
-    >>> print(plan(rows=10_000, asks=1_000))
-    10,000 rows, 1,000 asks, 0 surprises, 95 % for all together:
-    ± 0.0492 for right guesses, ± 0.0211 sharpened
-    best: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.1642
-    >>> plan(rows=10_000, width=0.05).asks
-    1980
+    >>> found = plan(rows=10_000, asks=1_000)
+    >>> print(found.advice.partition("Each")[0].strip())
+    Ask freely: 10,000 rows, 1,000 asks, 95 % for all answers together.
+    After them, with 0 surprises, an answer that agrees with its guess is ± 0.0375.
+    >>> round(found.final, 4), round(found.untouched, 4)
+    (0.0108, 0.0098)
+    >>> plan(asks=1_000, width=0.05).rows
+    5670
     >>> plan(rows=10_000, asks=1_000, width=0.07, surprises=None).surprises
-    2
+    3
     """
     n, k, f = _checked(rows, asks, width, surprises, confidence)
     goal, beta = width or 0.0, 1 - confidence
@@ -61,9 +61,10 @@ def _plan(rows: int, asks: int, surprises: int, confidence: float, within: float
     from unworn.plan.choosing import best_of, options  # prices every mechanism, and so loads them
 
     found = options(rows, asks, surprises, confidence, within)
-    low, high = clopper_pearson(rows // 2, rows, log1p(-confidence) - code_nats(asks, surprises))
-    width, floor = guess_width(rows, asks, surprises, 1 - confidence), float(high - low) / 2
-    return Plan(rows, asks, surprises, width, floor, confidence, *best_of(found, asks, surprises), found)
+    terms, beta = (rows, asks, surprises), 1 - confidence
+    width, floor, final = (reach(*terms, beta) for reach in (guess_width, floor_width, final_width))
+    best = best_of(found, asks, surprises)
+    return Plan(*terms, width, floor, confidence, *best, found, final, untouched_width(rows, beta))
 
 
 def _checked(
