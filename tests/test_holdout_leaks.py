@@ -101,7 +101,13 @@ def test_a_failure_tells_nothing_and_is_charged(how: str) -> None:
         k: v for k, v in other.body.items() if k not in ("symbol", "event", "published", "at")
     }
     assert entry.body["symbol"] == "raised"
-    assert entry.body["event"] == {"event": "described", "surprise": True, "nats": pytest.approx(np.log(2))}
+    assert {**entry.body["event"], "origin": "", "side": 0} == {
+        "event": "guessed",
+        "origin": "",
+        "surprise": True,
+        "side": 0,
+        "nats": pytest.approx(np.log(2)),
+    }
     assert entry.body["published"] == [0.5, 0.0, 1.0, "surprise"]
     assert with_row.meter.surprises == 1
     with_row.verify()

@@ -47,7 +47,7 @@ def in_memory(rows, **terms):
     return Holdout(*rows, ledger=SeededStore(np.random.default_rng(3)), **terms)
 
 
-@pytest.mark.parametrize("mechanism", [GuessAndCheck(), Rounding(64)], ids=["guess", "round"])
+@pytest.mark.parametrize("mechanism", [GuessAndCheck(unguessed="cells"), Rounding(64)], ids=["guess", "round"])
 @pytest.mark.parametrize(("loss", "over", "ridge"), CASES)
 def test_without_noise_the_minimum_is_that_of_rows_in_memory(loss, over, ridge, mechanism):
     """To the last bit: answers are cells of a grid, on whose edges no mean of these rows lies."""
@@ -80,7 +80,7 @@ def test_with_noise_the_certificate_covers_the_population(mechanism):
 def test_a_file_by_its_engines_name(tmp_path):
     (columns, y), _ = made()
     pq.write_table(pa.table({**columns, "y": y}), tmp_path / "rows.parquet")
-    terms = {"mechanism": GuessAndCheck(), "asks": 13}
+    terms = {"mechanism": GuessAndCheck(unguessed="cells"), "asks": 13}
     holdout = Holdout(f"duckdb:{tmp_path / 'rows.parquet'}", "y", **{"ledger": None, **terms})
     found = minimise(holdout, logistic(BOUNDS), Ball(1.0))
     assert found.coefficients == minimise(in_memory((columns, y), **terms), logistic(BOUNDS), Ball(1.0)).coefficients
@@ -89,7 +89,7 @@ def test_a_file_by_its_engines_name(tmp_path):
 
 def test_a_mixture_is_fitted_where_the_rows_lie():
     rows, _ = made()
-    terms = {"mechanism": GuessAndCheck(), "asks": 40}
+    terms = {"mechanism": GuessAndCheck(unguessed="cells"), "asks": 40}
     there, here = (
         fit_mixture(make(rows, **terms), BOUNDS, 2, iterations=4, narrowest=1e-4) for make in (in_duckdb, in_memory)
     )
@@ -116,12 +116,12 @@ def test_estimators_learn_from_it_and_say_so_where_they_cannot():
     for kind, target in ((AskedLogisticRegression, "y"), (AskedStumps, "y"), (AskedLinearRegression, "b")):
         bounds = BOUNDS if target == "y" else {"a": (-1.0, 1.0)}
         there, here = (
-            kind(iterations=4).learn(make(rows, mechanism=GuessAndCheck(), asks=100), bounds, target)
+            kind(iterations=4).learn(make(rows, mechanism=GuessAndCheck(unguessed="cells"), asks=100), bounds, target)
             for make in (in_duckdb, in_memory)
         )
         assert np.array_equal(there.predict(X[:, : len(bounds)]), here.predict(X[:, : len(bounds)]))
     mixture = AskedGaussianMixture(iterations=3, random_state=1)
-    mixture.learn(in_duckdb(rows, mechanism=GuessAndCheck(), asks=30), {"a": (-2.0, 2.0), "b": (-1.0, 1.0)})
+    mixture.learn(in_duckdb(rows, mechanism=GuessAndCheck(unguessed="cells"), asks=30), {"a": (-2.0, 2.0), "b": (-1.0, 1.0)})
     assert mixture.means_.shape == (2, 2)
     assert mixture.predict(X).shape == (3_000,)
     relation = duckdb.from_arrow(pa.table({**rows[0], "y": rows[1]}))

@@ -85,7 +85,8 @@ def test_each_step_shares_out_what_is_there(history: History, origin: str) -> No
     pattern = told(history)
     calm, surprised = pattern.prices(origin)
     assert 1 - 1e-12 < math.exp(-calm) + math.exp(-surprised) <= 1 + 1e-15
-    assert math.fsum(pattern.weights) == pytest.approx(1)
+    weights = (pattern.none_weight, pattern.all_weight, pattern.origin_weight, pattern.burst_weight)
+    assert math.fsum((*weights, pattern.octave_weight)) == pytest.approx(1)
     for surprise, nats in ((False, calm), (True, surprised)):
         assert pattern.after(origin, surprise).nats - pattern.nats == pytest.approx(nats, abs=1e-12)
         assert nats > 0
@@ -163,7 +164,7 @@ def test_what_is_typical_is_never_below_what_it_will_be(asks: int, surprises: in
     found = told([("asker", place in places) for place in range(asks)]).nats
     typical = Pattern.typical(asks, surprises)
     assert found <= typical.nats + 1e-9
-    assert typical.all == (asks, surprises)
+    assert (typical.asks, typical.surprises) == (asks, surprises)
     assert typical.nats == pytest.approx(-math.log((not surprises) / 2 + 0.35 * urn(asks, surprises)), abs=2e-5)
 
 
