@@ -44,7 +44,7 @@ def check(holdout: Holdout) -> None:
 
 
 def test_of_guess_and_check() -> None:
-    holdout = Holdout(DATA, Y, ledger=None)
+    holdout = Holdout(DATA, Y, practice=0, ledger=None)
     for ask in ASKS:
         ask(holdout)
     check(holdout)
@@ -67,12 +67,12 @@ def test_a_failure() -> None:
         def predict(self, X: object) -> object:
             raise ValueError
 
-    holdout = Holdout(DATA, Y, ledger=None)
+    holdout = Holdout(DATA, Y, practice=0, ledger=None)
     with pytest.raises(Exception, match="failed"):
         holdout.score(Broken(), 0.5, name="broken")
     check(holdout)
 
 
 def test_answers_carry_the_same_entry() -> None:
-    answer: Answer = Holdout(DATA, Y, ledger=None).ask(share(col("x") > 0), 0.5)
+    answer: Answer = Holdout(DATA, Y, practice=0, ledger=None).ask(share(col("x") > 0), 0.5)
     assert answer.certificate.entry.to_json()["body"]["label"] == answer.label
