@@ -227,7 +227,7 @@ class Holdout(Looking):
         """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
 
         Predictions are for all the rows, practice rows too. Without a guess the value on ``train`` is it, or else that
-        on the practice rows, or else the latest score by the same metric. A model is known by its own bytes and code,
+        on the practice rows, or else there is none, which costs more. A model is known by its own bytes and code,
         or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice
         rows a model is tried there first, and what it raises is told in full; what it raises, prints or warns of on the
         sealed rows is not.
