@@ -14,8 +14,8 @@ in Dwork et al. (2015), guess and check in Rogers et al. (2020).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from unworn.bounds.numerics import check_between, check_whole
 
@@ -27,8 +27,7 @@ _NONE, _ALL, _ORIGIN, _BURST, _OCTAVE = 0.5, 0.25, 0.1, 0.1, 0.05
 """What the parts of the mixture weigh before the first ask."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """A law for where surprises fall among guessed asks, as far as the conversation has come.
 
     Half of it holds that there will be none. The other half is a mixture of urns, in which surprises are rare at first
@@ -37,7 +36,7 @@ class Pattern:
     ``nats`` is minus the logarithm of the chance of what has happened. Any weights would make it a law in time, because
     each step shares out what is there: the prediction of :meth:`prices`.
 
-    Plain numbers, and few objects: a long conversation keeps many of these.
+    A tuple of plain numbers, because one is made at every ask and a long conversation keeps them all.
 
     >>> calm = Pattern()
     >>> for _ in range(300):

@@ -79,7 +79,8 @@ def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> Fin
             widths.append((published.high - published.low) / 2)
             continue
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
-        symbol = likely_final(offer)
-        widths.append(mechanism.publish_width(offer, symbol))
+        symbol, known = likely_final(offer), offer.within or (offer.low, offer.high)
+        width = mechanism.publish_width(replace(offer, within=None), symbol)  # what is known would cut it at one end
+        widths.append(min(width, (known[1] - known[0]) / 2))
         costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, symbol), "nats", 0.0)
     return FinalQuote(tuple(ask.query.label for ask in asks), tuple(widths), close, sum(costs.values()))

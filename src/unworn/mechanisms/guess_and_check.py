@@ -170,6 +170,8 @@ class GuessAndCheck(Coded):
         surprise, nats = self.cost(offer, symbol)
         if offer.place is None or not offer.place[0]:
             return Described(surprise, nats)
+        if not surprise:
+            return _agreement(offer.place[0], nats)
         side = 0 if has_failed(symbol) or offer.null is not None else unpack(offer, symbol)[1]
         return Guessed(offer.place[0], surprise, (side > 0) - (side < 0), nats)
 
@@ -285,6 +287,12 @@ class GuessAndCheck(Coded):
             return 0
         octave = octaves(offer.rows) if spread == 0 else math.floor(-math.log2(spread))
         return [min(max(octave, 0), octaves(offer.rows)), offset]
+
+
+@lru_cache(maxsize=64)
+def _agreement(origin: str, nats: float) -> Guessed:
+    """One object for the many that say the same."""
+    return Guessed(origin, False, 0, nats)
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from unworn import events
@@ -66,7 +67,7 @@ class Record:
             f'{{"at":{canonical(self.at)},"batch":[{self.batch[0]},{self.batch[1]}],'
             f'"by":{"null" if self.by is None else canonical(self.by)},'
             f'{"" if self.draw is None else f""""draw":{canonical(self.draw)},"""}'
-            f'"event":{canonical(events.to_json(self.event))},'
+            f'"event":{_event_text(self.event)},'
             f'"family":{"null" if self.family is None else canonical(self.family)},'
             f'"fingerprint":{canonical(self.fingerprint)},'
             f'"guess":{"null" if self.guess is None else canonical(self.guess.to_json())},'
@@ -111,6 +112,12 @@ class Record:
             and _close(astuple(self.event), astuple(event), 1.0)
             and _close(astuple(self.published), astuple(published), offer.span)
         )
+
+
+@lru_cache(maxsize=256)
+def _event_text(event: Event) -> str:
+    """The text of an event; most are agreements, which are all the same."""
+    return canonical(events.to_json(event))
 
 
 def _typed(**told: Any) -> Record:
