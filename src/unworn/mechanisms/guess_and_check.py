@@ -74,7 +74,7 @@ class GuessAndCheck(Coded):
 
     tests: ClassVar[bool] = True
     left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces", "unguessed")
-    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8, "unguessed": "cells"}
+    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8}
 
     z: float | None = None
     cell: float | None = None
