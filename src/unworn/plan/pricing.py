@@ -56,7 +56,7 @@ def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: floa
 
     >>> option = price("SampleSplitting", 1_000_000, 10_000, 0, 0.95)
     >>> round(option.width, 3), option.reason
-    (0.222, '100 rows an ask')
+    (0.221, '100 rows an ask')
     >>> price("AboveThreshold", 10_000, 1_000, 0, 0.95).tells
     'sides'
     """
