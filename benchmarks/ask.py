@@ -52,7 +52,7 @@ def against_numpy(rows: int, dtype: DTypeLike, goal: float | None, rounds: int) 
     the bare expression would get its temporary array page by page, which doubles its time and flatters ours.
     """
     labels, predictions = world(rows, dtype, models=3)
-    holdout = Holdout(None, labels, ledger=None)
+    holdout = Holdout(None, labels, practice=0, ledger=None)
     turn, fresh = cycle(predictions), cycle(predictions)
     ask = asking(holdout, [accuracy(prediction) for prediction in predictions])
     times = microseconds({"ask": ask, "bare": lambda: np.count_nonzero(next(turn) == labels)}, rounds, warm=10)
@@ -66,7 +66,7 @@ def against_numpy(rows: int, dtype: DTypeLike, goal: float | None, rounds: int) 
 
 def small(rounds: int) -> Row:
     labels, predictions = world(1_000, np.int64, models=20)
-    ask = asking(Holdout(None, labels, ledger=None), [accuracy(prediction) for prediction in predictions])
+    ask = asking(Holdout(None, labels, practice=0, ledger=None), [accuracy(prediction) for prediction in predictions])
     return compared("ask accuracy of 1,000 rows", microseconds({"ask": ask}, rounds, warm=50)["ask"], OVERHEAD, 1.0)
 
 
@@ -76,7 +76,7 @@ def late(early: int, late: int, window: int) -> Row:
     queries: list[Query] = [accuracy(prediction) for prediction in predictions]
     turns = {}
     for name, asks in (("early", early), ("late", late)):
-        turns[name] = asking(Holdout(None, labels, ledger=None), queries)
+        turns[name] = asking(Holdout(None, labels, practice=0, ledger=None), queries)
         for _ in range(asks - window // 2):
             turns[name]()
     times = microseconds(turns, window, warm=0)
@@ -112,7 +112,8 @@ def durable(folder: Path, rounds: int, blocks: int) -> Iterator[Row]:
     """A ledger in SQLite, by one caller and by several threads at once."""
     labels, predictions = world(1_000, np.int64, models=20)
     queries: list[Query] = [accuracy(prediction) for prediction in predictions]
-    holdout = Holdout(None, labels, ledger=folder / "ours.db")
+    memory = Holdout(None, labels, practice=0, ledger=None)  # first: beside a ledger of these rows it is warned of
+    holdout = Holdout(None, labels, practice=0, ledger=folder / "ours.db")
     bare = BareLedger(folder / "bare.db", holdout.ask(queries[0], guess=GUESS).certificate.entry)
     calls = timed({"ask": asking(holdout, queries), "bare": bare.commit}, rounds, warm=20)
     ask, commit = (statistics.median(calls[name]) for name in ("ask", "bare"))
@@ -128,7 +129,6 @@ def durable(folder: Path, rounds: int, blocks: int) -> Iterator[Row]:
     yield compared(f"spread of bare commits (quartiles), against {OVERHEAD:.0f} µs", third - first, OVERHEAD)
 
     share = 25
-    memory = Holdout(None, labels, ledger=None)
     with ThreadPoolExecutor(THREADS) as pool:
         times = microseconds(
             {

@@ -7,9 +7,13 @@ medians are set against each other. A machine that slows down for a while then s
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
+import os
 import random
+import shutil
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -60,11 +64,19 @@ def timed(
 
 
 def options(description: str) -> argparse.Namespace:
-    """The options both scripts have."""
+    """The options all scripts have. Whoever asks for them measures from here on, with a registry of their own."""
+    use_own_registry()
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON, and nothing else")
     parser.add_argument("--quick", action="store_true", help="a small version, in seconds")
     return parser.parse_args()
+
+
+def use_own_registry() -> None:
+    """An empty registry until the script ends: its ledgers are gone by then, and the user's would remember them."""
+    home = tempfile.mkdtemp(prefix="unworn-benchmark-")
+    os.environ["UNWORN_HOME"] = home
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
 
 
 def as_json(rows: Sequence[Row]) -> str:

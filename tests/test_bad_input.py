@@ -28,7 +28,7 @@ Y = RNG.integers(0, 2, ROWS)
 
 @pytest.fixture
 def holdout() -> Iterator[Holdout]:
-    made = Holdout(FRAME, Y, name="churn", ledger=None)
+    made = Holdout(FRAME, Y, name="churn", ledger=None, practice=0)
     made.ask(share(col("age") > 65), 0.33)
     before = made.meter
     head = made.head
@@ -262,7 +262,7 @@ def test_ledgers_that_cannot_be_opened(ledger: Any) -> None:
 
 
 def test_too_wide() -> None:
-    holdout = Holdout(FRAME, Y, name="churn", max_width=0.05, ledger=None)
+    holdout = Holdout(FRAME, Y, name="churn", max_width=0.05, ledger=None, practice=0)
     with pytest.raises(Exhausted) as caught:
         holdout.ask(share(col("age") > 65), 0.3)
     first, second, third = str(caught.value).split("\n")
@@ -279,7 +279,7 @@ def test_too_wide() -> None:
 
 
 def test_past_the_plan() -> None:
-    holdout = Holdout(FRAME, Y, asks=2, ledger=None)
+    holdout = Holdout(FRAME, Y, asks=2, ledger=None, practice=0)
     told = holdout.ask(share(col("age") > 65), 0.3)
     holdout.ask(share(col("age") > 66), 0.3)
     for _ in range(2):
@@ -296,7 +296,7 @@ def test_past_the_plan() -> None:
 
 
 def test_a_refusal_reads_no_row() -> None:
-    holdout = Holdout(FRAME, Y, asks=1, ledger=None)
+    holdout = Holdout(FRAME, Y, asks=1, ledger=None, practice=0)
     holdout.ask(share(col("age") > 65), 0.3)
     ran: list[int] = []
 
@@ -344,7 +344,7 @@ def spoil(path: Path, statement: str) -> None:
     ],
 )
 def test_a_tampered_ledger(tmp_path: Path, statement: str) -> None:
-    holdout = Holdout(FRAME, Y, ledger=tmp_path / "ledger.db")
+    holdout = Holdout(FRAME, Y, ledger=tmp_path / "ledger.db", practice=0)
     for cut in (30, 40, 50):
         holdout.ask(share(col("age") > cut), (90 - cut) / 72)
     holdout.close()
@@ -356,7 +356,7 @@ def test_a_tampered_ledger(tmp_path: Path, statement: str) -> None:
 
 def test_a_tampered_ledger_whose_triggers_were_put_back(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
-    holdout = Holdout(FRAME, Y, ledger=path)
+    holdout = Holdout(FRAME, Y, ledger=path, practice=0)
     holdout.ask(share(col("age") > 30), 0.8)
     raw = sqlite3.connect(path)
     schema = dict(raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
@@ -369,14 +369,14 @@ def test_a_tampered_ledger_whose_triggers_were_put_back(tmp_path: Path) -> None:
         holdout.verify()
     holdout.close()
     with pytest.raises(Tampered, match="entry 1 was changed"):
-        Holdout(FRAME, Y, ledger=path)
+        Holdout(FRAME, Y, ledger=path, practice=0)
 
 
 # ---------------------------------------------------------------- a full disk
 
 
 def test_a_full_file(tmp_path: Path) -> None:
-    holdout = Holdout(FRAME, Y, ledger=tmp_path / "ledger.db")
+    holdout = Holdout(FRAME, Y, ledger=tmp_path / "ledger.db", practice=0)
     store: Any = holdout._desk.store
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")

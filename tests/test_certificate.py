@@ -31,9 +31,11 @@ class Model:
 
 
 def busy(**terms: Any) -> Holdout:
-    """A holdout with every form of entry: agreed, surprised, gridded, batched, sharpened, paired, raised."""
-    holdout = Holdout(X, Y, name="churn", **{"ledger": None, **terms})
+    """A holdout with every form of entry: agreed, surprised, gridded, batched, sharpened, paired, raised, final."""
+    holdout = Holdout(X, Y, name="churn", **{"ledger": None, **terms}, practice=0)
     agreed = holdout.ask(share(col("x0") > 0.5), 0.31)
+    if isinstance(holdout.mechanism, GuessAndCheck):
+        holdout.sharpen(agreed)
     holdout.ask(share(col("x0") > 1.0), 0.9)
     holdout.ask_many([mean(col("x1").fill(0), range=(-5, 5)), share(col("x1") > 0)], [None, 0.5])
     if isinstance(holdout.mechanism, SampleSplitting):  # it does not run code
@@ -43,9 +45,10 @@ def busy(**terms: Any) -> Holdout:
     holdout.compare(Model(0.0), Model(3.0))
     with pytest.raises(Failed):
         holdout.ask(function(lambda columns: 1 / 0, range=(0, 1), name="fails"))
-    holdout.score(Model(0.2), 0.9)
+    scored = holdout.score(Model(0.2), 0.9)
     if isinstance(holdout.mechanism, GuessAndCheck):
-        holdout.sharpen(holdout.sharpen(agreed))
+        holdout.final([agreed, scored], close=False)
+        holdout.final([share(col("x1") > 0.3), share(col("x1") > 0)])
     return holdout
 
 
@@ -68,7 +71,7 @@ def test_every_form_of_entry_proves_itself_alone_and_replays(
     holdout: Holdout, chain: list[Entry], tmp_path: Path
 ) -> None:
     forms = [entry.body["published"][3] for entry in chain[1:]]
-    assert {"guess", "surprise", "grid"} == set(forms)
+    assert {"guess", "surprise", "grid", "final"} == set(forms)
     assert any(entry.body["symbol"] == "raised" for entry in chain[1:])
     assert any(isinstance(entry.body["symbol"], list) for entry in chain[1:])
     assert any(entry.body["parent"] for entry in chain[1:])
@@ -88,7 +91,7 @@ def test_what_a_card_says(holdout: Holdout) -> None:
     card = cards(holdout)[0]
     said = card.to_json()
     assert said["holdout"] == "churn"
-    assert said["theorem"] == "code length (Theorem C)"
+    assert said["theorem"] == "code length (Theorem C')"
     assert said["answer"]["source"] == "guess"
     assert said["answer"]["confidence"] == 0.95
     assert said["numbers"]["rows"] == 800
@@ -104,7 +107,7 @@ def test_where_the_ledger_is_kept_and_what_is_promised(tmp_path: Path) -> None:
     naive.verify()
     assert NO_PROMISE in json.loads(naive.save(tmp_path / "naive.json").read_text())["assumptions"]
     assert IN_MEMORY in naive.assumptions
-    kept = Holdout(X, Y, ledger=tmp_path / "ledger.db")
+    kept = Holdout(X, Y, ledger=tmp_path / "ledger.db", practice=0)
     assert IN_MEMORY not in kept.ask("x0 > 0", 0.5).certificate.assumptions
     kept.close()
 
@@ -152,7 +155,7 @@ def put(data: Any, path: tuple[Any, ...], value: Any) -> Any:
     return data
 
 
-@pytest.mark.parametrize("index", [1, 2, 5, 7])
+@pytest.mark.parametrize("index", [1, 2, 3, 6, 8, 10, 11, 13])
 def test_every_changed_field_is_found(holdout: Holdout, index: int) -> None:
     card = cards(holdout)[index - 1].to_json()
     Certificate.from_json(card).verify()
@@ -238,18 +241,18 @@ def narrow(body: dict[str, Any]) -> None:
 
 
 def test_a_forged_level_signed_by_a_new_key_is_found(holdout: Holdout, chain: list[Entry]) -> None:
-    forgery = resign(chain, Key.new(), forged(2, narrow))
-    card = Certificate.of(forgery[0], forgery[2])
-    assert card.record.published.high < cards(holdout)[1].record.published.high
+    forgery = resign(chain, Key.new(), forged(3, narrow))
+    card = Certificate.of(forgery[0], forgery[3])
+    assert card.record.published.high < cards(holdout)[2].record.published.high
     card.verify()  # alone it is consistent with itself: its level follows from nothing on it
-    with pytest.raises(Tampered, match="entry 2 was not priced"):
+    with pytest.raises(Tampered, match="entry 3 was not priced"):
         card.verify(forgery)
     with pytest.raises(Tampered):
         card.verify(chain)
     with pytest.raises(Tampered):
-        cards(holdout)[1].verify(forgery)
+        cards(holdout)[2].verify(forgery)
     # Only the entry forged, under the true terms: the signature is not the owner's.
-    mixed = Certificate.of(chain[0], forgery[2])
+    mixed = Certificate.of(chain[0], forgery[3])
     with pytest.raises(Tampered):
         mixed.verify()
 
@@ -279,7 +282,7 @@ def test_a_forged_level_signed_by_a_new_key_is_found(holdout: Holdout, chain: li
     ],
 )
 def test_a_forged_chain_does_not_replay(chain: list[Entry], edit: Callable[[dict[str, Any]], None]) -> None:
-    forgery = resign(chain, Key.new(), forged(2, edit))
+    forgery = resign(chain, Key.new(), forged(3, edit))
     with pytest.raises(LedgerError):
         replay(forgery)
 
@@ -325,7 +328,7 @@ def test_a_cut_off_ledger_is_found_against_a_card(holdout: Holdout, chain: list[
 
 
 def test_another_holdouts_ledger_or_card(holdout: Holdout) -> None:
-    other = Holdout(X[:700], Y[:700], name="other", ledger=None)
+    other = Holdout(X[:700], Y[:700], name="other", ledger=None, practice=0)
     answer = other.ask("x0 > 0", 0.5)
     with pytest.raises(Mismatch, match="this card is of holdout 'other'"):
         holdout.verify(answer.certificate)

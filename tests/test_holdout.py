@@ -20,6 +20,7 @@ import pytest
 
 from unworn import Holdout, accuracy, col, function, mean, share
 from unworn.errors import Failed, Unaskable
+from unworn.events import Guessed
 from unworn.mechanisms import GuessAndCheck, Naive, Rounding, SampleSplitting
 from unworn.queries.predictions import FromModel
 
@@ -49,7 +50,7 @@ HIGH = share(col("x0") > 0.5)
 
 
 def test_a_repeat_is_free_whatever_the_guess() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     first = holdout.ask(HIGH, guess=0.3)
     for guess in (None, 0.3, 0.9, 0.0):
         again = holdout.ask(HIGH, guess=guess, by="somebody else")
@@ -65,7 +66,7 @@ def test_a_repeat_is_free_whatever_the_guess() -> None:
 
 
 def test_a_value_of_zero_is_not_taken_for_a_miss() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     never = share(col("x0") > 1e9)
     first = holdout.ask(never, guess=0.0)
     assert (first.value, first.index) == (0.0, 1)
@@ -75,7 +76,7 @@ def test_a_value_of_zero_is_not_taken_for_a_miss() -> None:
 
 
 def test_repeats_inside_a_batch_are_one_ask() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     told = holdout.ask(HIGH, guess=0.3)
     other = share(col("x1") > 0)
     answers = holdout.ask_many(
@@ -89,22 +90,31 @@ def test_repeats_inside_a_batch_are_one_ask() -> None:
     holdout.verify()
 
 
-def test_a_batch_prices_every_ask_from_before_it() -> None:
-    """Each of a batch has its own index; surprises inside the batch do not count within it."""
-    holdout, one_by_one = Holdout(*rows(), ledger=None), Holdout(*rows(), ledger=None)
+def test_each_of_a_batch_pays_for_those_before_it() -> None:
+    """As if they had been asked one by one; under Theorem C, which older ledgers keep, a batch shared its past."""
     questions = [share(col("x0") > cut) for cut in (0.0, 0.2, 0.4)]
-    batch = holdout.ask_many(questions, [0.99, 0.98, 0.97])
-    single = [one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)]
-    assert [answer.source for answer in batch] == ["surprise"] * 3
-    levels = [answer.certificate.record.offer.log_level for answer in batch]
-    assert levels[0] == single[0].certificate.record.offer.log_level
-    assert levels[2] > single[2].certificate.record.offer.log_level
-    assert levels[0] > levels[1]
-    holdout.verify()
+    for law in ("C'", "C"):
+        mechanism = GuessAndCheck(law=law)  # type: ignore[arg-type]
+        holdout, one_by_one = (Holdout(*rows(), mechanism=mechanism, ledger=None) for _ in range(2))
+        batch = holdout.ask_many(questions, [0.99, 0.98, 0.97])
+        single = [
+            one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)
+        ]
+        assert [answer.source for answer in batch] == ["surprise"] * 3
+        levels = [answer.certificate.record.offer.log_level for answer in batch]
+        alone = [answer.certificate.record.offer.log_level for answer in single]
+        assert levels[0] == alone[0]
+        assert levels[0] > levels[1]
+        assert (levels[2] > alone[2]) == (law == "C")
+        if law == "C'":
+            assert levels == alone
+            assert [(answer.low, answer.high) for answer in batch] == [(answer.low, answer.high) for answer in single]
+            assert holdout.meter.spent == one_by_one.meter.spent
+        holdout.verify()
 
 
 def test_a_batch_is_all_or_none() -> None:
-    holdout = Holdout(*rows(), asks=2, ledger=None)
+    holdout = Holdout(*rows(), asks=2, ledger=None, practice=0)
     from unworn.errors import Exhausted
 
     with pytest.raises(Exhausted):
@@ -117,11 +127,11 @@ def test_a_batch_is_all_or_none() -> None:
 
 
 def test_repeats_survive_reopening(tmp_path: Path) -> None:
-    first = Holdout(*rows(), ledger=tmp_path / "ledger.db")
+    first = Holdout(*rows(), ledger=tmp_path / "ledger.db", practice=0)
     told = first.ask(HIGH, guess=0.3)
     scored = first.score(Cut(0.1), guess=1.0)
     first.close()
-    again = Holdout(*rows(), ledger=f"sqlite:///{tmp_path}/ledger.db")
+    again = Holdout(*rows(), ledger=f"sqlite:///{tmp_path}/ledger.db", practice=0)
     assert again.ask(HIGH, guess=0.9) == told
     assert again.score(Cut(0.1)) == scored
     assert again.meter.asked == 2
@@ -155,7 +165,7 @@ def test_repeats_across_processes(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_repeated_free() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
 
     def fails(columns: Any) -> Any:
         raise ValueError("no")
@@ -166,7 +176,8 @@ def test_a_failure_is_repeated_free() -> None:
             holdout.ask(question)
         assert caught.value.numbers["index"] == 1
     assert holdout.meter.asked == 1
-    assert holdout.meter.surprises == 1
+    assert holdout.meter.surprises == 0  # without a guess there is none; it has a word among those of the cells
+    assert holdout.meter.spent > 3
     answer = holdout.ask_many([question])[0]
     assert (answer.low, answer.high, answer.index) == (0.0, 1.0, 1)
     with pytest.raises(Failed) as caught:
@@ -179,11 +190,11 @@ def test_a_fingerprint_never_depends_on_rows() -> None:
     model = Cut(0.2)
     prints = set()
     for seed in (1, 2):
-        holdout = Holdout(*rows(seed), ledger=None)
+        holdout = Holdout(*rows(seed), ledger=None, practice=0)
         prints.add(holdout.score(model, guess=0.9).certificate.record.fingerprint)
     assert len(prints) == 1
     # These two agree on every row there is, and differ on a row that is not: two questions, two charges.
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     same = holdout.score(Cut(0.2, beyond=0.0), guess=0.9), holdout.score(Cut(0.2, beyond=7.0), guess=0.9)
     assert [answer.index for answer in same] == [1, 2]
     X, _ = rows()
@@ -193,7 +204,7 @@ def test_a_fingerprint_never_depends_on_rows() -> None:
 
 
 def test_names_stand_for_models() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     unpicklable = Cut(0.1)
     unpicklable.stream = (row for row in range(3))  # type: ignore[attr-defined]
     with pytest.raises(Unaskable, match="name="):
@@ -208,15 +219,17 @@ def test_names_stand_for_models() -> None:
 
 
 def test_a_quote_charges_nothing_and_tells_the_truth() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     quote = holdout.quote(HIGH, 0.3)
-    assert (quote.index, quote.repeat, quote.guess, quote.cost) == (1, False, 0.3, 0.0)
+    assert (quote.index, quote.repeat, quote.guess) == (1, False, 0.3)
+    assert 0 < quote.cost < 0.01
     assert quote.widest >= quote.width
     assert quote.surprise_cost > 0
     assert "ask 1: ±" in str(quote)
     assert holdout.meter.asked == 0
     answer = holdout.ask(HIGH, 0.3)
     assert answer.width == pytest.approx(quote.width)
+    assert holdout.meter.spent == pytest.approx(quote.cost)
     after = holdout.quote(HIGH, 0.9)
     assert after.repeat
     assert (after.index, after.width, after.cost) == (1, answer.width, 0.0)
@@ -228,7 +241,7 @@ def test_a_quote_charges_nothing_and_tells_the_truth() -> None:
 
 
 def test_a_quote_knows_what_others_asked(tmp_path: Path) -> None:
-    one, two = (Holdout(*rows(), ledger=tmp_path / "ledger.db") for _ in range(2))
+    one, two = (Holdout(*rows(), ledger=tmp_path / "ledger.db", practice=0) for _ in range(2))
     one.ask(HIGH, 0.3)
     assert two.quote(HIGH).repeat
     assert two.quote(share(col("x1") > 0)).index == 2
@@ -237,7 +250,7 @@ def test_a_quote_knows_what_others_asked(tmp_path: Path) -> None:
     two.close()
 
 
-def test_guesses_come_from_train_or_the_latest_score() -> None:
+def test_guesses_come_from_train() -> None:
     train = rows(9, 500)
     holdout = Holdout(*rows(), train=train, ledger=None)
     answer = holdout.score(Cut(0.4))
@@ -245,11 +258,23 @@ def test_guesses_come_from_train_or_the_latest_score() -> None:
     assert told is not None
     assert told.origin == "train"
     assert told.value == np.mean(Cut(0.4).predict(train[0]) == train[1])
-    plain = Holdout(*rows(), ledger=None)
-    assert plain.score(Cut(0.4)).source == "grid"
-    second = plain.score(Cut(0.3)).certificate.record.guess
+    event = answer.certificate.record.event
+    assert isinstance(event, Guessed)
+    assert event.origin == "train"
+
+
+def test_without_train_the_last_answer_is_no_guess() -> None:
+    """In a search every better model would be a surprise. Under Theorem C, which older ledgers keep, it was one."""
+    plain = Holdout(*rows(), ledger=None, practice=0)
+    for cut in (0.4, 0.3):
+        answer = plain.score(Cut(cut))
+        assert (answer.source, answer.certificate.record.guess) == ("grid", None)
+    assert plain.meter.surprises == 0
+    older = Holdout(*rows(), mechanism=GuessAndCheck(law="C"), ledger=None)
+    assert older.score(Cut(0.4)).source == "grid"
+    second = older.score(Cut(0.3)).certificate.record.guess
     assert second is not None
-    assert (second.origin, second.value) == ("ledger", plain.answers["value"].iloc[0])
+    assert (second.origin, second.value) == ("ledger", older.answers["value"].iloc[0])
 
 
 def test_a_failure_is_no_guess_for_the_next() -> None:
@@ -257,7 +282,7 @@ def test_a_failure_is_no_guess_for_the_next() -> None:
         def predict(self, X: Any) -> Any:
             raise RuntimeError
 
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), mechanism=GuessAndCheck(law="C"), ledger=None)
     holdout.score(Cut(0.1), guess=1.0)
     with pytest.raises(Failed):
         holdout.score(FromModel(Broken(), name="broken"))
@@ -267,7 +292,7 @@ def test_a_failure_is_no_guess_for_the_next() -> None:
 
 
 def test_the_meter_counts() -> None:
-    holdout = Holdout(*rows(), asks=5, max_width=0.4, ledger=None)
+    holdout = Holdout(*rows(), asks=5, max_width=0.4, ledger=None, practice=0)
     assert (holdout.meter.asked, holdout.meter.planned, holdout.meter.refused) == (0, 5, 0)
     before = holdout.meter.spent
     holdout.ask(HIGH, 0.99)
@@ -286,40 +311,40 @@ def test_the_meter_counts() -> None:
 
 
 def test_sharpening_narrows_and_is_repeated_free() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     answer = holdout.ask(HIGH, guess=0.3)
     sharp = holdout.sharpen(answer)
     assert answer.low <= sharp.low <= sharp.high <= answer.high
     assert sharp.width < answer.width
     assert holdout.sharpen(answer) == sharp
-    finer = holdout.sharpen(sharp)
-    assert sharp.low <= finer.low <= finer.high <= sharp.high
-    assert [entry.body["parent"] for entry in holdout._desk.store.read(holdout.id)[1:]] == [None, 1, 2]
+    with pytest.raises(Unaskable, match=r"sharpened already; holdout\.final tells"):
+        holdout.sharpen(sharp)
+    assert [entry.body["parent"] for entry in holdout._desk.store.read(holdout.id)[1:]] == [None, 1]
     assert holdout.ask(HIGH) == answer  # the question itself is still the coarse one
     holdout.verify()
 
 
 def test_only_an_answers_own_question_is_sharpened() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     answer = holdout.ask(HIGH, guess=0.3)
     swapped = dataclasses.replace(answer, query=share(col("x1") > 0))
     with pytest.raises(Unaskable, match="another question"):
         holdout.sharpen(swapped)
     with pytest.raises(Unaskable, match="another holdout"):
-        Holdout(*rows(5), ledger=None).sharpen(answer)
+        Holdout(*rows(5), ledger=None, practice=0).sharpen(answer)
     assert holdout.meter.asked == 1
     assert holdout.sharpen(pickle.loads(pickle.dumps(answer))).index == 2  # an expression can be read back
 
 
 def test_sharpening_an_answer_that_another_process_got(tmp_path: Path) -> None:
-    one, two = (Holdout(*rows(), ledger=tmp_path / "ledger.db") for _ in range(2))
+    one, two = (Holdout(*rows(), ledger=tmp_path / "ledger.db", practice=0) for _ in range(2))
     assert two.sharpen(one.ask(HIGH, guess=0.3)).index == 2
     one.close()
     two.close()
 
 
 def test_what_cannot_be_sharpened_says_so() -> None:
-    holdout = Holdout(*rows(), ledger=None)
+    holdout = Holdout(*rows(), ledger=None, practice=0)
     failed = holdout.ask_many([function(lambda columns: None, range=(0, 1), name="none")])[0]
     with pytest.raises(Unaskable, match="nothing to sharpen"):
         holdout.sharpen(failed)
@@ -394,7 +419,7 @@ def test_answers_come_as_the_rows_did(make: Any, kind: type) -> None:
 
 def test_answers_for_labels_only() -> None:
     y = rows()[1]
-    holdout = Holdout(None, y, ledger=None)
+    holdout = Holdout(None, y, ledger=None, practice=0)
     holdout.score(y, guess=1.0)
     assert len(holdout.answers) == 1
     with pytest.raises(Unaskable, match="labels only"):
@@ -405,7 +430,7 @@ def test_answers_for_labels_only() -> None:
 def test_closing_leaves_nothing_behind(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        holdout = Holdout(*rows(), ledger=tmp_path / "ledger.db")
+        holdout = Holdout(*rows(), ledger=tmp_path / "ledger.db", practice=0)
         holdout.ask(HIGH, 0.3)
         pickle.dumps(holdout)  # starts the listener
         holdout.close()
@@ -413,7 +438,7 @@ def test_closing_leaves_nothing_behind(tmp_path: Path) -> None:
         assert "asked 1" in repr(holdout)
         del holdout
         gc.collect()
-        forgotten = Holdout(*rows(), ledger=tmp_path / "ledger.db")
+        forgotten = Holdout(*rows(), ledger=tmp_path / "ledger.db", practice=0)
         pickle.dumps(forgotten)
         del forgotten
         gc.collect()
@@ -464,7 +489,7 @@ def test_a_forked_child_shares_a_file(tmp_path: Path) -> None:
 
 
 def test_how_it_looks() -> None:
-    holdout = Holdout(*rows(), name="a<b", confidence=0.999, ledger=None)
+    holdout = Holdout(*rows(), name="a<b", confidence=0.999, ledger=None, practice=0)
     assert repr(holdout) == "Holdout(a<b · 2 000 rows · asked 0 · surprises 0 · 99.9 %)"
     assert "a&lt;b" in holdout._repr_html_()
     answer = holdout.ask(HIGH, 0.3)
@@ -477,16 +502,17 @@ def test_how_it_looks() -> None:
         None,
         None,
     )
-    assert holdout.mechanism == GuessAndCheck()
+    assert holdout.mechanism == GuessAndCheck(law="C'")
+    assert repr(holdout.mechanism) == repr(GuessAndCheck())
     assert not holdout.read_only
     assert holdout.max_width is None
 
 
 def test_planned_numbers_may_be_numpys(tmp_path: Path) -> None:
-    holdout = Holdout(*rows(), asks=np.int64(7), ledger=tmp_path / "ledger.db")
+    holdout = Holdout(*rows(), asks=np.int64(7), ledger=tmp_path / "ledger.db", practice=0)
     assert holdout.terms.asks == 7
     holdout.close()
-    Holdout(*rows(), asks=7, ledger=tmp_path / "ledger.db").close()
+    Holdout(*rows(), asks=7, ledger=tmp_path / "ledger.db", practice=0).close()
 
 
 @pytest.mark.parametrize("mechanism", [Naive(), Rounding(), SampleSplitting(), GuessAndCheck()])

@@ -184,7 +184,7 @@ def test_a_model_runs_once_however_often_it_is_overtaken() -> None:
     inner = MemoryStore()
     store = Wrapped(inner)
     rows = X["x"].reshape(-1, 1), (X["x"] > 0).astype(int)
-    holdout, other = Holdout(*rows, ledger=store), Holdout(*rows, ledger=inner)
+    holdout, other = Holdout(*rows, ledger=store, practice=0), Holdout(*rows, ledger=inner, practice=0)
     runs = []
 
     class Counting:
@@ -259,7 +259,7 @@ def test_who_comes_while_another_is_served_is_entered_with_it(
     monkeypatch.setattr("unworn.holdout.desk._TOGETHER", together)
     monkeypatch.setattr("unworn.holdout.desk._LATE", 60.0)
     store = Wrapped(MemoryStore())
-    holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=store)
+    holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=store, practice=0)
     entered, append = [], store.append
     store.append = lambda entries, expect: (entered.append(len(entries)), append(entries, expect))[1]  # type: ignore
     at_rows, go_on, answers = threading.Event(), threading.Event(), []
@@ -293,7 +293,7 @@ def test_who_comes_while_another_is_served_is_entered_with_it(
 
 
 def test_who_was_being_taken_up_when_its_server_was_interrupted_is_served_by_itself() -> None:
-    holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=Wrapped(MemoryStore()))
+    holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=Wrapped(MemoryStore()), practice=0)
     at_rows, go_on, answers, errors = threading.Event(), threading.Event(), [], []
 
     class Waiting:

@@ -19,7 +19,7 @@ from unworn import Holdout, col, plan, share
 from unworn.errors import MissingExtra
 
 rng = np.random.default_rng(0)
-holdout = Holdout({"x": rng.normal(size=2000)}, rng.integers(0, 2, 2000), ledger="core.db")
+holdout = Holdout({"x": rng.normal(size=2000)}, rng.integers(0, 2, 2000), practice=0, ledger="core.db")
 answer = holdout.ask(share(col("x") > 0), guess=0.5)
 holdout.sharpen(answer)
 holdout.verify()

@@ -71,13 +71,14 @@ def test_every_theorem_is_there_with_its_width() -> None:
     shown = by_name(found)
     widths = registry.widths(1_000_000, 10_000)
     for name, noise in NOISES.items():
-        assert shown[name].width == widths.pop(f"D2 {noise}")
-        assert "D2" in shown[name].theorem
+        theorem = "D2" if name == "Laplace" else "F"
+        assert shown[name].width == widths.pop(f"{theorem} {noise}")
+        assert f"Theorem {theorem}" in shown[name].theorem
     assert shown["SampleSplitting"].width == widths.pop("splitting, exact") == splitting_exact(10**6, 10**4, 1 - 0.95)
     assert shown["Rounding"].width == widths.pop("rounding") == best_rounding(10**6, 10**4, 1 - 0.95)[1]
     assert sorted(widths.values()) == [option.width for option in found.comparisons]
     assert {option.theorem.partition(",")[0] for option in found.comparisons} == {
-        *("D1+", "D1", "JLNRSS20", "Rogers20", "BNSSSU16", "DFHPRR15", "sample splitting")
+        *("D2", "D1+", "D1", "JLNRSS20", "Rogers20", "BNSSSU16", "DFHPRR15", "sample splitting")
     }
     assert len({(option.mechanism, option.theorem) for option in found.options}) == len(found.options)
 
@@ -107,7 +108,7 @@ def test_drawing_mechanisms_say_what_they_do() -> None:
 def test_the_best_depends_on_the_guesses() -> None:
     few, many = planned(1_000_000, 100_000), planned(1_000_000, 100_000, None, 5_000)
     assert (few.best, few.best_without_guesses) == ("GuessAndCheck", "BoundedNoise")
-    assert few.reason == "GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.0509"
+    assert few.reason == "GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.0327"
     assert (many.best, many.best_without_guesses) == ("BoundedNoise", "BoundedNoise")
     assert "if all but 5,000 of 100,000 guesses are right" in many.reason
     assert many.advice.startswith("Ask with care")
@@ -151,7 +152,7 @@ def test_solving_for_asks_counts_them_for_each_mechanism() -> None:
     assert asks["Subsampled"] is None
     assert asks["OneSample"] is None
     for name, theorem in (
-        ("Gaussian", "D2 Gaussian"),
+        ("Gaussian", "F Gaussian"),
         ("SampleSplitting", "splitting, exact"),
         ("Rounding", "rounding"),
     ):

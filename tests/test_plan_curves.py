@@ -39,7 +39,7 @@ def test_widths_grow_with_the_asks_and_end_at_the_whole_range() -> None:
     assert dict(drawn["attack on noise"])[300] == attack_width(300, 300, 1 - 0.95)
     references = {point["mechanism"] for point in points if point["reference"]}
     assert references == {"final number", "fresh test set", "attack on noise"}
-    assert drawn["BoundedNoise"][0] == (1, registry.best_scale("D2 bounded", 300, 1, 1 - 0.95)[1])
+    assert drawn["BoundedNoise"][0] == (1, registry.best_scale("F bounded", 300, 1, 1 - 0.95)[1])
     assert 2 * len(ticks) == curves.ticks(found)
 
 
@@ -56,7 +56,7 @@ def test_asks_grow_with_the_rows_and_lines_begin_at_the_axis() -> None:
     # Noise starts within a factor of 1.2 of where it first could, though its points are three times apart.
     for name in ("Gaussian", "BoundedNoise"):
         noise = {"Gaussian": "Gaussian", "BoundedNoise": "bounded"}[name]
-        assert registry.most_asks(f"D2 {noise}", round(rows[name][0] / 1.2), 0.15, 1 - 0.95) == 0
+        assert registry.most_asks(f"F {noise}", round(rows[name][0] / 1.2), 0.15, 1 - 0.95) == 0
 
 
 def test_as_many_asks_as_one_likes_still_show_where_the_others_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,4 +74,4 @@ def test_the_attack_is_where_it_was_measured_and_no_noise_beats_it() -> None:
         for width in (0.05, 0.1, 0.2):
             most = attacked_asks(rows, width, 0.05)
             assert attack_width(rows, most, 0.05) <= width < attack_width(rows, most + 1, 0.05)
-            assert registry.best_scale("D2 Gaussian", rows, most, 0.05)[1] > width
+            assert registry.best_scale("F Gaussian", rows, most, 0.05)[1] > width

@@ -78,16 +78,16 @@ def test_predictions_belong_to_one_order_of_the_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("disguise", [lambda y: y.astype(bool), lambda y: y.astype(float), lambda y: 1.0 * y])
 def test_labels_in_disguise_are_recognised(tmp_path: Path, disguise: Any) -> None:
     y = np.random.default_rng(3).integers(0, 2, 500)
-    Holdout(None, y, ledger=tmp_path / "a.db").score(y * 0, 0.5)
+    Holdout(None, y, ledger=tmp_path / "a.db", practice=0).score(y * 0, 0.5)
     pandas = pytest.importorskip("pandas")
     with pytest.raises(Mismatch):
-        Holdout(None, pandas.Series(disguise(y), name="label"), ledger=tmp_path / "a.db")
+        Holdout(None, pandas.Series(disguise(y), name="label"), ledger=tmp_path / "a.db", practice=0)
 
 
 def test_sorted_labels_are_nobodys_own(tmp_path: Path) -> None:
     y = np.repeat([0, 1], 250)
-    Holdout({"x": np.random.default_rng(1).normal(size=500)}, y, ledger=tmp_path / "a.db", name="one")
-    Holdout({"z": np.random.default_rng(2).normal(size=500)}, y, ledger=tmp_path / "a.db", name="two")
+    Holdout({"x": np.random.default_rng(1).normal(size=500)}, y, ledger=tmp_path / "a.db", name="one", practice=0)
+    Holdout({"z": np.random.default_rng(2).normal(size=500)}, y, ledger=tmp_path / "a.db", name="two", practice=0)
 
 
 def test_a_model_that_returns_no_columns_is_charged() -> None:

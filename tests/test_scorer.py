@@ -58,13 +58,13 @@ def records(holdout: Holdout) -> list[Record]:
 def opened(kind: str, folder: Path, **terms: Any) -> Holdout:
     """The same rows: in memory with a ledger in memory or in a file, or both by path."""
     if kind == "memory":
-        return Holdout(*HOLD, **{"ledger": None, **terms})
+        return Holdout(*HOLD, **{"ledger": None, **terms}, practice=0)
     if kind == "sqlite":
-        return Holdout(*HOLD, ledger=folder / "ledger.db", **terms)
+        return Holdout(*HOLD, ledger=folder / "ledger.db", **terms, practice=0)
     path = folder / "rows.parquet"
     if not path.exists():
         pl.DataFrame({"a": HOLD[0][:, 0], "b": HOLD[0][:, 1], "c": HOLD[0][:, 2], "label": HOLD[1]}).write_parquet(path)
-    return Holdout(path, "label", ledger=folder / "ledger.db", **terms)
+    return Holdout(path, "label", ledger=folder / "ledger.db", **terms, practice=0)
 
 
 KINDS = ["memory", "sqlite", "path"]
@@ -103,7 +103,7 @@ def search(holdout: Holdout, **options: Any) -> GridSearchCV:
 
 def test_the_folds_score_and_its_standard_error_are_the_guess() -> None:
     X, y = TRAIN
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     found = GridSearchCV(LogisticRegression(), GRID, scoring=holdout.scorer("accuracy"), cv=FOLDS).fit(X, y)
     expected = []
     for C in GRID["C"]:
@@ -128,7 +128,7 @@ def test_the_folds_score_and_its_standard_error_are_the_guess() -> None:
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_training_scores_ask_nothing(jobs: int | None) -> None:
     X, y = TRAIN
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     scored = GridSearchCV(
         DecisionTreeClassifier(random_state=0),
         {"max_depth": [2, None]},
@@ -149,7 +149,7 @@ def test_losses_come_back_negative_and_regressors_work() -> None:
     X, _ = TRAIN
     y = X[:, 0] * 2 + 1
     rows = HOLD[0], HOLD[0][:, 0] * 2 + 1 + np.random.default_rng(3).normal(size=len(HOLD[0]))
-    holdout = Holdout(*rows, ledger=None)
+    holdout = Holdout(*rows, ledger=None, practice=0)
     found = GridSearchCV(
         Ridge(), {"alpha": [0.1, 1e5]}, scoring=holdout.scorer("neg_mean_absolute_error", range=(0, 10)), cv=FOLDS
     ).fit(X, y)
@@ -162,7 +162,7 @@ def test_losses_come_back_negative_and_regressors_work() -> None:
 
 
 def test_probability_losses() -> None:
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("neg_log_loss"), cv=FOLDS)
     assert (scores < 0).all()
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("brier"), cv=FOLDS)
@@ -175,14 +175,14 @@ def test_balanced_accuracy_takes_shares_from_train() -> None:
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("balanced_accuracy"), cv=FOLDS)
     assert scores.shape == (3,)
     with pytest.raises(Unaskable):
-        Holdout(*HOLD, ledger=None).scorer("balanced_accuracy")
+        Holdout(*HOLD, ledger=None, practice=0).scorer("balanced_accuracy")
 
 
 @pytest.mark.parametrize(
     ("metric", "options"), [("f1", {}), ("roc_auc", {}), ("r2", {}), ("mae", {}), ("top_k", {}), ("acuracy", {})]
 )
 def test_what_cannot_be_asked_is_refused_before_any_fit(metric: str, options: dict[str, Any]) -> None:
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     with pytest.raises(Unaskable):
         holdout.scorer(metric, **options)
     assert holdout.meter.asked == 0
@@ -194,7 +194,7 @@ def test_rows_without_labels_have_no_scorer() -> None:
 
 
 def test_a_pipeline_on_pandas_folds() -> None:
-    holdout = Holdout(frame(HOLD), pd.Series(HOLD[1], name="label"), ledger=None)
+    holdout = Holdout(frame(HOLD), pd.Series(HOLD[1], name="label"), ledger=None, practice=0)
     model = make_pipeline(StandardScaler(), LogisticRegression())
     grid = {"logisticregression__C": [0.1, 1.0]}
     found = GridSearchCV(model, grid, scoring=holdout.scorer("accuracy"), cv=FOLDS)
@@ -204,7 +204,7 @@ def test_a_pipeline_on_pandas_folds() -> None:
 
 def test_text_labels() -> None:
     names = np.array(["no", "yes"])
-    holdout = Holdout(HOLD[0], names[HOLD[1]], ledger=None)
+    holdout = Holdout(HOLD[0], names[HOLD[1]], ledger=None, practice=0)
     scores = cross_val_score(
         LogisticRegression(), TRAIN[0], names[TRAIN[1]], scoring=holdout.scorer("accuracy"), cv=FOLDS
     )
@@ -212,7 +212,7 @@ def test_text_labels() -> None:
 
 
 def test_an_estimator_that_fails_on_the_fold_never_sees_the_rows() -> None:
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     model = LogisticRegression().fit(*TRAIN)
     with pytest.raises(Unaskable, match="2 features, but LogisticRegression is expecting 3"):
         holdout.scorer("accuracy")(model, TRAIN[0][:, :2], TRAIN[1])
@@ -220,7 +220,7 @@ def test_an_estimator_that_fails_on_the_fold_never_sees_the_rows() -> None:
 
 
 def test_a_fold_without_labels_leaves_the_guess_out() -> None:
-    holdout = Holdout(*HOLD)
+    holdout = Holdout(*HOLD, practice=0)
     score = holdout.scorer("accuracy")
     assert score(LogisticRegression().fit(*TRAIN), TRAIN[0]) == pytest.approx(0.75, abs=0.1)
     assert score(LogisticRegression(C=2).fit(*TRAIN), TRAIN[0]) == pytest.approx(0.75, abs=0.1)
@@ -234,7 +234,7 @@ def test_a_fold_without_labels_leaves_the_guess_out() -> None:
 def test_a_sparse_fold_is_shown_to_the_estimator_as_it_is() -> None:
     from scipy.sparse import csr_matrix
 
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     model = LogisticRegression().fit(csr_matrix(TRAIN[0]), TRAIN[1])
     guess = holdout.fold_guess(model, csr_matrix(TRAIN[0]), TRAIN[1], "accuracy", {})
     assert guess is not None
@@ -318,7 +318,7 @@ SEARCHES = [
 
 @pytest.mark.parametrize(("error_score", "jobs"), SEARCHES)
 def test_exhaustion_stops_the_search(error_score: Any, jobs: int | None) -> None:
-    holdout = Holdout(*HOLD, asks=3, ledger=None)
+    holdout = Holdout(*HOLD, asks=3, ledger=None, practice=0)
     with pytest.raises(Exhausted, match="all 3 planned asks are spent") as caught:
         search(holdout, error_score=error_score, n_jobs=jobs).fit(*TRAIN)
     assert caught.value.numbers["planned"] == 3
@@ -328,7 +328,7 @@ def test_exhaustion_stops_the_search(error_score: Any, jobs: int | None) -> None
 
 @pytest.mark.parametrize(("error_score", "jobs"), SEARCHES)
 def test_exhaustion_stops_a_search_by_several_metrics(error_score: Any, jobs: int | None) -> None:
-    holdout = Holdout(*HOLD, asks=3, ledger=None)
+    holdout = Holdout(*HOLD, asks=3, ledger=None, practice=0)
     scoring = {"accuracy": holdout.scorer("accuracy"), "brier": holdout.scorer("brier")}
     found = GridSearchCV(
         LogisticRegression(), GRID, scoring=scoring, refit=False, cv=FOLDS, error_score=error_score, n_jobs=jobs
@@ -341,7 +341,7 @@ def test_exhaustion_stops_a_search_by_several_metrics(error_score: Any, jobs: in
 
 @pytest.mark.parametrize("error_score", [np.nan, "raise"])
 def test_exhaustion_stops_everything_else(error_score: Any) -> None:
-    holdout = Holdout(*HOLD, asks=3, ledger=None)
+    holdout = Holdout(*HOLD, asks=3, ledger=None, practice=0)
     score = holdout.scorer("accuracy")
     with pytest.raises(Exhausted):
         cross_val_score(LogisticRegression(), *TRAIN, scoring=score, cv=5, error_score=error_score)
@@ -362,7 +362,7 @@ def test_exhaustion_stops_everything_else(error_score: Any) -> None:
 
 
 def test_max_width_stops_the_search_too() -> None:
-    holdout = Holdout(*HOLD, max_width=0.001, ledger=None)
+    holdout = Holdout(*HOLD, max_width=0.001, ledger=None, practice=0)
     with pytest.raises(Exhausted, match="wider than max_width"):
         search(holdout).fit(*TRAIN)
     assert records(holdout) == []
@@ -390,7 +390,7 @@ def test_spent_is_no_number() -> None:
 
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_a_search_inside_cross_validate(jobs: int | None) -> None:
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     inner = GridSearchCV(Plain(), {"cut": [0.0, 0.5]}, scoring=holdout.scorer("accuracy"), cv=2)
     outer = cross_validate(inner, *TRAIN, scoring=holdout.scorer("accuracy"), cv=2, n_jobs=jobs)
     assert outer["test_score"].shape == (2,)
@@ -400,7 +400,7 @@ def test_a_search_inside_cross_validate(jobs: int | None) -> None:
 
 
 def test_randomized_search() -> None:
-    holdout = Holdout(*HOLD, ledger=None)
+    holdout = Holdout(*HOLD, ledger=None, practice=0)
     found = RandomizedSearchCV(
         Plain(), {"cut": np.linspace(-1, 1, 9)}, n_iter=4, scoring=holdout.scorer("accuracy"), cv=FOLDS, random_state=0
     ).fit(*TRAIN)
@@ -409,7 +409,7 @@ def test_randomized_search() -> None:
 
 
 def test_the_scorer_shows_what_it_is() -> None:
-    holdout = Holdout(*HOLD, name="churn", ledger=None)
+    holdout = Holdout(*HOLD, name="churn", ledger=None, practice=0)
     assert repr(holdout.scorer("mae", range=(0, 1))) == (
         "Holdout(churn · 1 500 rows · asked 0 · surprises 0 · 95 %).scorer('mae')"
     )

@@ -31,6 +31,7 @@ from unworn import (
     mean,
     share,
 )
+from unworn.bounds.code_length import Pattern
 from unworn.certificate import replay
 from unworn.cli import app
 from unworn.errors import Tampered
@@ -57,7 +58,7 @@ class Cut:
 
 
 def test_real_effects_are_found_and_others_are_not() -> None:
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     found = holdout.test(accuracy(GOOD), above=0.7)
     assert found
     assert found.rejected
@@ -79,7 +80,7 @@ def test_real_effects_are_found_and_others_are_not() -> None:
 
 def test_power_lasts_while_hypotheses_survive() -> None:
     """After 400 tests that reject nothing, an effect of a tenth is still found among 2,000 rows."""
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     for cut in np.linspace(-1, 1, 400):
         assert not holdout.test(f"x1 > {cut:.4f}", above=0.95)
     verdict = holdout.test(accuracy(GOOD), above=0.73)
@@ -90,13 +91,14 @@ def test_power_lasts_while_hypotheses_survive() -> None:
 
 
 def test_what_a_verdict_says() -> None:
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     verdict = holdout.test(accuracy(GOOD), 0.02, above=0.7, by="ann")
     assert verdict.hypothesis == f"{accuracy(GOOD).label} is at most 0.7"
     assert str(verdict) == f"rejected at level 0.02: {verdict.hypothesis}"
     assert (verdict.level, verdict.index) == (0.02, 1)
-    assert verdict.log_corrected_level == pytest.approx(math.log(0.02) - 2 * math.log(2))
-    assert verdict.corrected_level == pytest.approx(0.005)
+    rejected = Pattern().after("test", True).nats  # what the law gives to "rejected", which is why it is no more
+    assert verdict.log_corrected_level == pytest.approx(math.log(0.02) - rejected)
+    assert verdict.corrected_level == pytest.approx(0.02 * math.exp(-rejected))
     assert "not rejected" not in verdict._repr_html_()
     other = holdout.test("x0 > 0", above=0.6)
     assert "<b>not rejected</b> · share of x0 &gt; 0 is at most 0.6<br>" in other._repr_html_()
@@ -148,7 +150,7 @@ def test_groups_are_the_units() -> None:
 
 
 def test_past_the_plan_is_refused_and_max_width_is_not_asked() -> None:
-    holdout = Holdout(X, Y, asks=2, max_width=1e-6, ledger=None)
+    holdout = Holdout(X, Y, asks=2, max_width=1e-6, ledger=None, practice=0)
     with pytest.raises(Exhausted):
         holdout.ask("x0 > 0", 0.5)
     holdout.test("x0 > 0", above=0.4)
@@ -178,7 +180,7 @@ def test_past_the_plan_is_refused_and_max_width_is_not_asked() -> None:
     ids=repr,
 )
 def test_mistakes_cost_nothing(given: dict[str, Any]) -> None:
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     with pytest.raises(Unaskable):
         holdout.test("x0 > 0", **given)
     with pytest.raises(Unaskable):
@@ -187,7 +189,7 @@ def test_mistakes_cost_nothing(given: dict[str, Any]) -> None:
 
 
 def test_a_hypothesis_is_tested_and_not_asked() -> None:
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     verdict = holdout.test("x0 > 0", above=0.4)
     question = parse(verdict.certificate.record.question)
     assert isinstance(question, Hypothesis)
@@ -207,14 +209,14 @@ def test_a_hypothesis_is_tested_and_not_asked() -> None:
 
 
 def test_the_same_test_again_is_free_and_another_is_not(tmp_path: Path) -> None:
-    holdout = Holdout(X, Y, ledger=tmp_path / "t.db")
+    holdout = Holdout(X, Y, ledger=tmp_path / "t.db", practice=0)
     first = holdout.test("x0 > 0", above=0.4)
     assert holdout.test("x0 > 0", above=0.4, by="somebody else") == first
     others = [{"above": 0.41}, {"below": 0.4}, {"above": 0.4, "level": 0.01}]
     assert [holdout.test("x0 > 0", **other).index for other in others] == [2, 3, 4]
     assert holdout.ask("x0 > 0", 0.5).index == 5  # the question itself is another one too
     holdout.close()
-    again = Holdout(X, Y, ledger=tmp_path / "t.db")
+    again = Holdout(X, Y, ledger=tmp_path / "t.db", practice=0)
     assert again.test("x0 > 0", above=0.4) == first
     assert again.meter.asked == 5
     again.verify()
@@ -222,20 +224,20 @@ def test_the_same_test_again_is_free_and_another_is_not(tmp_path: Path) -> None:
 
 def test_a_lost_answer_is_not_a_lost_charge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after the entry is durable and before the verdict is out: it is there, once, and free."""
-    holdout = Holdout(X, Y, ledger=tmp_path / "t.db")
+    holdout = Holdout(X, Y, ledger=tmp_path / "t.db", practice=0)
     with monkeypatch.context() as patch:
         patch.setattr(Verdict, "of", classmethod(lambda cls, card: (_ for _ in ()).throw(MemoryError)))
         with pytest.raises(MemoryError):
             holdout.test("x0 > 0", above=0.4)
     holdout.close()
-    again = Holdout(X, Y, ledger=tmp_path / "t.db")
+    again = Holdout(X, Y, ledger=tmp_path / "t.db", practice=0)
     assert again.meter.asked == 1
     assert again.test("x0 > 0", above=0.4).index == 1
     assert again.meter.asked == 1
 
 
 def test_models_are_run_and_failures_are_charged() -> None:
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     assert holdout.test(accuracy(Cut(0.0)), above=0.7)
     fails = function(lambda columns: 1 / 0, range=(0, 1), name="fails")
     with pytest.raises(Failed):
@@ -257,8 +259,15 @@ def test_a_verdict_is_never_a_guess() -> None:
     assert cards(holdout)[0].record.guess is None
     answer = holdout.score(POOR[500:])
     assert answer.source == "grid"  # no guess: an array is not portable, and a verdict is no score
-    assert holdout.score(GOOD[500:]).certificate.record.guess.value == answer.value  # type: ignore[union-attr]
+    assert holdout.score(GOOD[500:]).certificate.record.guess is None
     holdout.verify()
+    # In a ledger sealed under Theorem C the last answer was a guess; a verdict never.
+    older = Holdout(X[500:], Y[500:], train=train, mechanism=GuessAndCheck(law="C"), ledger=None)
+    older.test(accuracy(GOOD[500:]), above=0.5)
+    answer = older.score(POOR[500:])
+    assert answer.source == "grid"
+    assert older.score(GOOD[500:]).certificate.record.guess.value == answer.value  # type: ignore[union-attr]
+    older.verify()
 
 
 ASK = st.tuples(st.just("ask"), st.integers(0, 3), st.sampled_from([None, 0.1, 0.5]))
@@ -291,7 +300,7 @@ def test_asks_and_tests_in_any_order_replay_and_count_once(steps: list[Any], mec
 
 def test_tests_stand_among_the_answers(tmp_path: Path) -> None:
     ledger = tmp_path / "t.db"
-    holdout = Holdout({"a": X[:, 0]}, Y, ledger=ledger, name="churn")
+    holdout = Holdout({"a": X[:, 0]}, Y, ledger=ledger, name="churn", practice=0)
     holdout.ask("a > 0", 0.5)
     holdout.test(mean(col("a").fill(0), range=(-9, 9)), above=-1)
     verdict = holdout.test("a > 0", above=0.6)
@@ -347,7 +356,7 @@ def cards(holdout: Holdout) -> list[Certificate]:
 
 @pytest.fixture(scope="module")
 def chain() -> list[Entry]:
-    holdout = Holdout(X, Y, name="churn", ledger=None)
+    holdout = Holdout(X, Y, name="churn", ledger=None, practice=0)
     holdout.ask("x0 > 0", 0.5)
     holdout.test("x0 > 0", above=0.4)
     holdout.test("x0 > 0", above=0.6)

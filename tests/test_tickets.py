@@ -59,7 +59,7 @@ def explode() -> None:
 
 @pytest.fixture
 def holdout() -> Iterator[Holdout]:
-    made = Holdout(X, Y, asks=20, ledger=None)
+    made = Holdout(X, Y, asks=20, ledger=None, practice=0)
     yield made
     made.close()
 
@@ -211,7 +211,7 @@ def test_a_closed_holdout_answers_no_more(holdout: Holdout, remote: RemoteHoldou
 
 
 def test_a_forgotten_holdout_says_so() -> None:
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     remote = RemoteHoldout(address_of(holdout))
     remote.ask("x0 > 0", 0.5)
     del holdout
@@ -222,7 +222,7 @@ def test_a_forgotten_holdout_says_so() -> None:
 
 def test_threads_end_with_the_holdout() -> None:
     before = {thread.ident for thread in threading.enumerate()}
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, ledger=None, practice=0)
     remote = RemoteHoldout(address_of(holdout))
     remote.ask("x0 > 0", 0.5)
     holdout.close()
@@ -312,7 +312,7 @@ def test_a_ticket_by_path_is_opened_again(tmp_path: Path) -> None:
 
 def test_workers_keep_few_holdouts(tmp_path: Path) -> None:
     tickets._redeemed.clear()
-    holdouts = [Holdout(X + shift, Y, ledger=None) for shift in range(6)]
+    holdouts = [Holdout(X + shift, Y, ledger=None, practice=0) for shift in range(6)]
     for holdout in holdouts:
         redeem, ticket = holdout.__reduce__()
         redeem(*ticket[:1], "another", *ticket[2:])

@@ -8,6 +8,7 @@ from typing import Any
 
 from unworn.certificate import Certificate, in_memory
 from unworn.display import show_html, show_line
+from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Query
 
 
@@ -20,6 +21,7 @@ class Answer:
     distribution that the rows agreed with, a ``draw`` of one row, or ``exact`` where a mechanism shows it. ``index`` is
     its place in the ledger. Among a ledger's answers are the outcomes of tests: 1 for rejected, 0 for not, and of the
     value itself nothing is told; and asks that ``failed`` or were ``interrupted``, which have the whole range.
+    ``practice`` is what the practice rows said, where there are any: a guess that came from them is shown as agreeing.
     """
 
     value: float
@@ -31,9 +33,12 @@ class Answer:
     label: str
     certificate: Certificate = field(repr=False, compare=False)
     query: Query | None = field(default=None, repr=False, compare=False)
+    practice: PracticeEstimate | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, certificate: Certificate, query: Query | None = None) -> Answer:
+    def of(
+        cls, certificate: Certificate, query: Query | None = None, practice: PracticeEstimate | None = None
+    ) -> Answer:
         """The answer that a certificate proves; with the question, where the asker still has it."""
         record, published = certificate.record, certificate.record.published
         return cls(
@@ -46,6 +51,7 @@ class Answer:
             show_line(record.label),
             certificate,
             query,
+            practice or certificate.practice,
         )
 
     @property
@@ -57,13 +63,22 @@ class Answer:
         return self.value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Answer.of, (self.certificate,)  # without the question, which may hold a model
+        return Answer.of, (self.certificate, None, self.practice)  # without the question, which may hold a model
 
     def __str__(self) -> str:
         if self.source == "test":
             return f"{show_line(self.label)} {'yes' if self.value else 'no'}"
-        said = f"{self.source}{self._ending}"
+        said = f"{self.explained}{self._ending}"
         return f"{show_line(self.label)}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({said})"
+
+    @property
+    def explained(self) -> str:
+        """The source in words, with what the practice rows said."""
+        if self.practice is None:
+            return self.source
+        if self.source == "guess" and self.certificate.practice is not None:
+            return "agrees with practice"
+        return f"{self.source}; practice {self.practice.short}"
 
     @property
     def _ending(self) -> str:
@@ -101,6 +116,6 @@ class Answer:
         )
         return (
             f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {show_html(self.label)}{bar}"
-            f"<small>{100 * self.confidence:.6g} % for all answers together · {show_html(self.source)}{self._ending} · "
-            f"answer {self.index}</small></div>"
+            f"<small>{100 * self.confidence:.6g} % for all answers together · {show_html(self.explained)}{self._ending}"
+            f" · answer {self.index}</small></div>"
         )

@@ -18,10 +18,10 @@ from unworn.display import show_html, show_line
 from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
-from unworn.ledger.open_ledgers import check_not_live
 from unworn.mechanisms.base import NO_ANSWER, has_failed
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
+from unworn.practice_estimate import PracticeEstimate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ class Certificate:
         """What must be true of the world for the interval to hold, in words."""
         promise = ASSUMPTIONS if self.terms.mechanism.promises else (NO_PROMISE, *ASSUMPTIONS)
         special = {
-            SECRET: self.terms.mechanism.reads != "values",
+            SECRET: self.terms.mechanism.reads != "values" or self.record.offer.kept > 0,
             SENSITIVE: self.record.offer.sensitivity is not None,
             IN_MEMORY: in_memory(self.terms),
             BESIDE: self.terms.kept == BESIDE_A_LEDGER,
@@ -93,12 +93,22 @@ class Certificate:
         return "last answer" if echoed else published.source
 
     @property
+    def practice(self) -> PracticeEstimate | None:
+        """What the practice rows said, where that was the guess."""
+        guess = self.record.guess
+        if guess is None or guess.origin != "practice" or guess.error is None:
+            return None
+        unit = "groups" if self.terms.schema.grouped else "rows"
+        return PracticeEstimate(guess.value, guess.error, self.terms.practice_size, self.record.label, unit)
+
+    @property
     def numbers(self) -> dict[str, Any]:
         """The public numbers that fix the interval."""
         offer = self.record.offer
         return {
             "rows": self.terms.size,
             **({} if self.terms.uses is None else {"use": self.terms.uses.use, "share": self.terms.uses.share}),
+            **self._practice_numbers,
             "confidence": self.terms.confidence,
             "planned": self.terms.asks,
             "index": offer.index,
@@ -108,6 +118,12 @@ class Certificate:
             **({} if offer.null is None else dict(zip(("side", "null", "level"), offer.null, strict=True))),
             **self.terms.mechanism.numbers(offer),
         }
+
+    @property
+    def _practice_numbers(self) -> dict[str, Any]:
+        """``rows`` counts the sealed ones only, and so does every bound: beside it, what was set aside."""
+        share = self.terms.practice
+        return {"practice_share": share, "practice_rows": self.terms.practice_size} if share else {}
 
     @property
     def head(self) -> str:
@@ -217,6 +233,8 @@ def read_card(path: str | os.PathLike[str]) -> Any:
     """What a file says, if it can be a card: as it was saved, and in one way only."""
     if not isinstance(path, str | os.PathLike):
         raise Unaskable(f"a card is named by its path, not by a {type(path).__name__}")
+    from unworn.ledger.open_ledgers import check_not_live
+
     check_not_live(path)
     try:
         with open(path, "rb") as card:

@@ -7,7 +7,7 @@ as they are, for fingerprints and ledgers are made of them; wherever they are sh
 from __future__ import annotations
 
 import re
-from html import escape
+from functools import cache
 
 _OBEYED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for the tab and the end of a line
@@ -18,8 +18,11 @@ _UNSEEN = (
     "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_IN_TEXT = re.compile(f"[{_OBEYED}{_UNSEEN}]")
-_IN_LINE = re.compile(f"[\t\n{_OBEYED}{_UNSEEN}]")
+
+
+@cache  # made when it is first needed: it takes as long as loading a large module
+def _shown_otherwise(also: str = "") -> re.Pattern[str]:
+    return re.compile(f"[{also}{_OBEYED}{_UNSEEN}]")
 
 
 def show_text(text: object) -> str:
@@ -28,7 +31,7 @@ def show_text(text: object) -> str:
     >>> show_text("two\nlines, one \x1b[31mred, one \u202eturned")
     'two\nlines, one \\x1b[31mred, one \\u202eturned'
     """
-    return _IN_TEXT.sub(_written_out, str(text))
+    return _shown_otherwise().sub(_written_out, str(text))
 
 
 def show_line(text: object) -> str:
@@ -37,7 +40,10 @@ def show_line(text: object) -> str:
     >>> show_line("people\n  is whole")
     'people\\n  is whole'
     """
-    return _IN_LINE.sub(_written_out, str(text))
+    shown = str(text)
+    if shown.isascii() and shown.isprintable():  # as nearly all names are, and all are shown
+        return shown
+    return _shown_otherwise("\t\n").sub(_written_out, shown)
 
 
 def show_value(value: object, most: int = 60) -> str:
@@ -61,6 +67,8 @@ def show_html(text: object) -> str:
     >>> show_html("</td><script>\x00")
     '&lt;/td&gt;&lt;script&gt;\\x00'
     """
+    from html import escape  # loads every entity there is
+
     return escape(show_line(text))
 
 
@@ -70,7 +78,7 @@ def escape_json(text: str) -> str:
     >>> escape_json('{"name":"\x9b31m"}')
     '{"name":"\\u009b31m"}'
     """
-    return _IN_TEXT.sub(lambda found: _json_escape(found.group()), text)
+    return _shown_otherwise().sub(lambda found: _json_escape(found.group()), text)
 
 
 def _written_out(found: re.Match[str]) -> str:

@@ -65,7 +65,7 @@ class Failed(UnwornError):
     MESSAGE = (
         "the question's own code failed on the rows (or returned something of the wrong shape).\n"
         "  It is entered and charged like a surprise, and what failed is not told: that would be a fact about rows.\n"
-        "  With Holdout(..., train=...) code is tried there first, and what fails is shown in full, for nothing."
+        "  With train= or practice= code is tried there first, and what fails is shown in full, for nothing."
     )
     OURS = (
         "this answer could not be made: something failed while the rows were read, and no code of yours ran.\n"
@@ -109,6 +109,10 @@ class SecondLedger(UserWarning):
 
 class SmallHoldout(UserWarning):
     """So few rows that even a right guess gets a wide interval."""
+
+
+class PracticeRows(UserWarning):
+    """Some of the rows were set aside for practice, because nobody said otherwise."""
 
 
 class RepeatedRows(UserWarning):

@@ -33,17 +33,21 @@ def read_fields(kind: type[_T], told: Mapping[str, Any]) -> _T:
     ValueError: low of Span is not of type float
     """
     known = _checks(cast("Any", kind))
-    given: dict[str, Any] = {}
+    given = dict(told)
     for name, value in told.items():
         if name not in known:
             raise ValueError(f"{kind.__name__} has no field {name!r:.40}")
-        check, of_list, words = known[name]
+        at_once, check, of_list, words = known[name]
+        found = type(value)
+        if found in at_once and (found is not float or value - value == 0) and (found is not int or is_whole(value)):
+            continue
         if not check(value):
             raise ValueError(f"{name} of {kind.__name__} is not of type {words}")
-        given[name] = tuple(value) if of_list and isinstance(value, list) else value
-    for name in _required(cast("Any", kind)):
-        if name not in given:
-            raise ValueError(f"{kind.__name__} lacks the field {name}")
+        if of_list and type(value) is list:
+            given[name] = tuple(value)
+    if not given.keys() >= _required(cast("Any", kind)):
+        lacking = next(name for name in known if name in _required(cast("Any", kind)) - given.keys())
+        raise ValueError(f"{kind.__name__} lacks the field {lacking}")
     return kind(**given)
 
 
@@ -77,20 +81,38 @@ _SIMPLE: dict[str, Check] = {
     "Kind": is_text,
     "Symbol": is_symbol,
 }
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "None": (type(None),),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+    "str": (str,),
+    "Kind": (str,),
+}
 _TUPLE = re.compile(r"tuple\[([a-z, ]+)\]")
 
 
 @cache
-def _checks(kind: type) -> dict[str, tuple[Check, bool, str]]:
-    """Of each field: whether a value fits, whether a list stands for a tuple there, and the type in words."""
+def _checks(kind: type) -> dict[str, tuple[frozenset[type], Check, bool, str]]:
+    """Of each field: the types whose values fit, but for wild numbers; whether another value fits; whether a list
+    stands for a tuple there; and the type in words."""
     declared = {field.name: str(field.type) for field in fields(kind) if field.init}
-    return {name: (_check(words), "tuple[" in words, words) for name, words in declared.items()}
+    return {name: (_at_once(words), _check(words), "tuple[" in words, words) for name, words in declared.items()}
+
+
+def field_names(kind: type) -> list[str]:
+    """The names of a class's fields, in their order."""
+    return list(_checks(kind))
 
 
 @cache
-def _required(kind: type) -> tuple[str, ...]:
+def _required(kind: type) -> frozenset[str]:
     declared = (field for field in fields(kind) if field.init)
-    return tuple(f.name for f in declared if f.default is MISSING and f.default_factory is MISSING)
+    return frozenset(f.name for f in declared if f.default is MISSING and f.default_factory is MISSING)
+
+
+def _at_once(words: str) -> frozenset[type]:
+    return frozenset(kind for part in words.split(" | ") for kind in _PLAIN.get(part, ()))
 
 
 def _check(words: str) -> Check:
@@ -98,6 +120,9 @@ def _check(words: str) -> Check:
     checks = [_alternative(part) for part in words.split(" | ")]
     if len(checks) == 1:
         return checks[0]
+    if len(checks) == 2 and checks[1] is _SIMPLE["None"]:
+        first = checks[0]
+        return lambda value: value is None or first(value)
     return lambda value: any(check(value) for check in checks)
 
 

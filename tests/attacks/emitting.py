@@ -200,7 +200,7 @@ def ask_everything(with_row: bool) -> None:
     from unworn.queries import FromModel, accuracy
 
     X, Y = rows(with_row)
-    holdout = Holdout(X, Y, ledger=None)
+    holdout = Holdout(X, Y, practice=0, ledger=None)
     noisy = Holdout(X, Y, asks=200, mechanism=Gaussian.for_(rows=ROWS, asks=200), ledger=None)
 
     def model(way: str, name: str) -> FromModel:
@@ -216,7 +216,7 @@ def ask_everything(with_row: bool) -> None:
 
     verbs: dict[str, Callable[[str, str], Any]] = {
         "score": lambda way, name: holdout.score(Model(way), guess=0.9, name=name),
-        "sharpen": lambda way, name: holdout.sharpen(holdout.score(Model(way), guess=0.9, name=name)),
+        "sharpen": lambda way, name: holdout.sharpen(holdout.score(Model(way), guess=0.9, guess_se=0.1, name=name)),
         "compare": lambda way, name: holdout.compare(model(way, name), Y),
         "ask_many": lambda way, name: holdout.ask_many([accuracy(model(way, name))], [0.9]),
         "test": lambda way, name: holdout.test(accuracy(model(way, name)), above=0.5),
@@ -254,12 +254,12 @@ def search_in_workers(kind: str) -> None:
 
     X, Y = rows(True)
     if kind == "memory":
-        holdout = Holdout(X, Y, ledger=None)
+        holdout = Holdout(X, Y, practice=0, ledger=None)
     else:
         import polars as pl
 
         pl.DataFrame({"x0": X[:, 0], "x1": X[:, 1], "y": Y}).write_parquet("rows.parquet")
-        holdout = Holdout("rows.parquet", "y", ledger="rows.db")
+        holdout = Holdout("rows.parquet", "y", practice=0, ledger="rows.db")
     for way in ("print", "descriptor 2", "C's puts, left in its buffer", "a warning", "the root log", "a fork"):
         told = cross_val_score(Model(way), *rows(False), scoring=holdout.scorer("accuracy"), n_jobs=2, cv=2)
         print("--", way, len(told), holdout.meter.asked)

@@ -228,7 +228,7 @@ class Calls(Documents):
         ])  # fmt: skip
         told: dict[str, Any] = {}
         names = ["y", "groups", "asks", "mechanism", "confidence", "ledger", "name", "max_width", "train", "schema"]
-        for name in self.rng.sample([*names, "uses", "use"], self.rng.randrange(3)):
+        for name in self.rng.sample([*names, "practice", "uses", "use"], self.rng.randrange(3)):
             told[name] = self.any() if name != "ledger" else self.rng.choice([None, 3, b"x", [], object(), "x\x00y"])
         if "uses" in told and self.rng.random() < 0.7:
             told["uses"] = {self.key() if self.rng.random() < 0.5 else "asks": self.number() for _ in range(2)}

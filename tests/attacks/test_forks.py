@@ -149,7 +149,7 @@ class Forking:
 
 def test_a_model_that_forks_on_the_rows(path: Path) -> None:
     y = np.random.default_rng(1).integers(0, 2, 500)
-    holdout = Holdout(DATA, y, ledger=path)
+    holdout = Holdout(DATA, y, ledger=path, practice=0)
     answer = holdout.score(Forking(), guess=0.5)
     assert holdout.score(np.ones(500), guess=0.5).index == answer.index + 1
     holdout.verify()

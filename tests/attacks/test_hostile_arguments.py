@@ -62,6 +62,7 @@ def test_numbers_that_are_none(holdout: Holdout, value: Any) -> None:
         lambda: Holdout({"a": [1, 2, 3]}, asks=value),
         lambda: Holdout({"a": [1, 2, 3]}, confidence=value),
         lambda: Holdout({"a": [1, 2, 3]}, max_width=value),
+        lambda: Holdout({"a": [1, 2, 3]}, practice=value),
         lambda: plan(rows=value, asks=10),
         lambda: plan(rows=1000, asks=value),
         lambda: plan(rows=1000, width=value),

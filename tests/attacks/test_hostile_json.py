@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from unworn import Holdout, col, share
-from unworn.certificate import Certificate
+from unworn.certificate import Certificate, replay
 from unworn.cli import app
 from unworn.errors import Tampered, UnwornError
 from unworn.json_text import canonical, read_canonical, read_document, read_json, write_json
@@ -144,10 +144,13 @@ def spoiled_terms(certificate: Certificate) -> list[Callable[[dict[str, Any]], A
     ]
     changes += [
         lambda body, value=value: body["mechanism"].update(z=value)
-        for value in (10**400, -1, 0, "4", None, True, [4.0], math.inf, 1e999)
+        for value in (10**400, -1, 0, "4", True, [4.0], math.inf, 1e999)
     ]
     changes += [
-        lambda body, value=value: body["mechanism"].update(pieces=value) for value in (10**400, 1, "8", 2.5, None, True)
+        lambda body, value=value: body["mechanism"].update(pieces=value) for value in (10**400, 1, "8", 2.5, True)
+    ]
+    changes += [
+        lambda body, value=value: body["mechanism"].update(law=value) for value in ("D", "c", "", 3, True, [], {"a": 1})
     ]
     for name in ("name", "public", "version", "kept", "digest", "order", "columns", "schema", "mechanism"):
         changes += [
@@ -169,6 +172,17 @@ def test_hostile_terms(certificate: Certificate) -> None:
         with pytest.raises(UnwornError):
             Terms.from_body(body)
     assert Terms.from_body(certificate.first.body) == certificate.terms
+
+
+def test_terms_that_name_no_law(certificate: Certificate) -> None:
+    """Or another one than the answers were priced by."""
+    for law in (None, "C"):
+        mechanism = {**certificate.first.body["mechanism"], "law": law}
+        body = {**certificate.first.body, "public": KEY.public, "mechanism": mechanism}
+        first = Entry.seal(certificate.first.holdout, 0, certificate.first.previous, body, KEY)
+        entry = Entry.seal(first.holdout, 1, first.hash, certificate.entry.body, KEY)
+        with pytest.raises(UnwornError):
+            replay([first, entry])
 
 
 def test_hostile_asks(certificate: Certificate) -> None:

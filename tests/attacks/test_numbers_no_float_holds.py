@@ -42,7 +42,7 @@ def test_equal_numbers_are_the_same_predictions_whatever_their_type() -> None:
 @pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="no longer floats here")
 def test_what_is_scored_is_what_the_question_is_known_by() -> None:
     """A float of 80 bits just above 1 is 1 to the digest, and so it is to the metric."""
-    holdout = Holdout(None, np.ones(500, dtype=int), schema={"y": "number"}, ledger=None)
+    holdout = Holdout(None, np.ones(500, dtype=int), schema={"y": "number"}, ledger=None, practice=0)
     ones = np.ones(500, dtype=np.longdouble)
     above = ones + np.finfo(np.longdouble).eps
     assert holdout.score(ones, 1.0).low > 0.9

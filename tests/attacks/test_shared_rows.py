@@ -118,18 +118,20 @@ def test_repeated_rows_are_announced_once_with_their_number(tmp_path: Path) -> N
     X, y = world(5)
     rows, labels = np.concatenate([X, X[:30]]), np.concatenate([y, y[:30]])
     with pytest.warns(RepeatedRows, match=r"30 of 2,030 rows repeat[\s\S]*groups="):
-        Holdout(rows, labels, ledger=tmp_path / "ledger.db").close()
+        Holdout(rows, labels, ledger=tmp_path / "ledger.db", practice=0).close()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Holdout(rows, labels, ledger=tmp_path / "ledger.db").close()  # they were told when the rows were sealed
-        Holdout(rows + 1.0, labels[::-1], groups=np.arange(2_030) % 2_000, ledger=None)
+        Holdout(
+            rows, labels, ledger=tmp_path / "ledger.db", practice=0
+        ).close()  # they were told when the rows were sealed
+        Holdout(rows + 1.0, labels[::-1], groups=np.arange(2_030) % 2_000, ledger=None, practice=0)
 
 
 def test_as_many_copies_of_each_row_are_announced() -> None:
     X, y = world(7)
     for copies in (2, 20):
         with pytest.warns(RepeatedRows, match=f"{2_000 * (copies - 1):,} of"):
-            Holdout(np.repeat(X, copies, axis=0), np.repeat(y, copies), ledger=None)
+            Holdout(np.repeat(X, copies, axis=0), np.repeat(y, copies), ledger=None, practice=0)
     rng = np.random.default_rng(8)
     with pytest.warns(RepeatedRows):  # a bootstrap: more draws than there were rows
         Holdout(rng.choice(X, 2_000), ledger=None)

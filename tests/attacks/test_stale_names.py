@@ -66,7 +66,7 @@ def assert_asked_anew(holdout: Holdout, before: Any, after: Callable[[], Any]) -
 def test_edited_code_is_another_question(what: str) -> None:
     cell, old, new = EDITS[what]
     assert old in cell
-    assert_asked_anew(Holdout(X, Y), run_cell(cell), lambda: run_cell(cell.replace(old, new)))
+    assert_asked_anew(Holdout(X, Y, practice=0), run_cell(cell), lambda: run_cell(cell.replace(old, new)))
 
 
 IMPORTS = {
@@ -93,7 +93,7 @@ def test_an_edited_module_is_another_question(what: str, tmp_path: Path) -> None
         "import threading\nlock = threading.Lock()\n"
     )
     (tmp_path / "helpers.py").write_text(source)
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, practice=0)
     before = run_cell(IMPORTS[what])
 
     def edited() -> Any:
@@ -113,7 +113,7 @@ def test_a_module_edited_between_two_runs_of_a_script(tmp_path: Path) -> None:
             from unworn import Holdout
             from helpers import Rule
             X = np.random.default_rng(13).normal(size=(2_000, 3))
-            holdout = Holdout(X, (X[:, 0] > 0).astype(int), ledger="rows.db")
+            holdout = Holdout(X, (X[:, 0] > 0).astype(int), practice=0, ledger="rows.db")
             answer = holdout.score(Rule(), guess=0.5)
             print(answer.index, answer.low, answer.high)
             """
@@ -158,14 +158,14 @@ def test_weights_saved_again_under_one_path_are_another_question(how: str) -> No
         os.utime("weights.npy", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # the same size and time as before
         return before
 
-    assert_asked_anew(Holdout(X, Y), before, saved_again)
+    assert_asked_anew(Holdout(X, Y, practice=0), before, saved_again)
 
 
 def test_a_file_too_large_to_read_asks_for_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unworn.queries.origins.LARGEST_FILE", 10)
     np.save("weights.npy", [1.0, 0.0, 0.0])
     model = run_cell("class M:\n    path = 'weights.npy'\n    def predict(self, X): return X[:, 0] > 0\nmodel = M()")
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, practice=0)
     with pytest.raises(Unaskable, match=r"weights.npy.*give name="):
         holdout.score(model)
     assert holdout.score(model, name="v1", guess=1.0).value == 1.0
@@ -176,7 +176,7 @@ def test_a_ledger_that_a_model_names_is_not_opened_a_second_time(
 ) -> None:
     """Closing a second descriptor of a database would drop its locks."""
     model = run_cell("class M:\n    ledger = 'rows.db'\n    def predict(self, X): return X[:, 0] > 0\nmodel = M()")
-    holdout = Holdout(X, Y, ledger=tmp_path / "rows.db")
+    holdout = Holdout(X, Y, ledger=tmp_path / "rows.db", practice=0)
     monkeypatch.setattr("unworn.queries.origins.open", lambda *args: pytest.fail("opened"), raising=False)
     assert holdout.score(model, guess=1.0).index == 1
     holdout.close()
@@ -188,7 +188,7 @@ def test_what_cannot_be_read_asks_for_a_name(what: str, tmp_path: Path) -> None:
     hidden = {"a generator": "(x for x in range(3))", "a file": "open('rows.txt')"}[what]
     cell = f"hidden = {hidden}\nclass M:\n    def predict(self, X): return [next(iter(hidden))] * len(X)\nmodel = M()"
     model = run_cell(cell)
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, practice=0)
     with pytest.raises(Unaskable, match=r"what M.predict refers to cannot be pickled"):
         holdout.score(model)
     if what == "a file":
@@ -229,7 +229,7 @@ model = M()
     ],
 )
 def test_the_same_code_is_the_same_question(what: str, edit: Callable[[str], str]) -> None:
-    holdout = Holdout(X, Y)
+    holdout = Holdout(X, Y, practice=0)
     assert holdout.score(run_cell(CELL), guess=1.0).index == 1
     assert holdout.score(run_cell(edit(CELL)), guess=0.0).index == 1, what
 
@@ -279,8 +279,8 @@ def refit(model: DecisionTreeClassifier) -> None:
 
 @pytest.mark.parametrize("name", [None, "tree"])
 def test_an_answer_is_not_sharpened_by_another_model(name: str | None) -> None:
-    holdout, model = Holdout(*ROWS), fitted(6)
-    answer = holdout.score(model, guess=0.9, name=name)
+    holdout, model = Holdout(*ROWS, practice=0), fitted(6)
+    answer = holdout.score(model, guess=0.9, guess_se=0.05, name=name)  # so vague that sharpening pays
     assert holdout.sharpen(answer).index == 2  # nothing changed yet
     refit(model)
     with pytest.raises(Unaskable, match=CHANGED):
@@ -303,7 +303,7 @@ VERBS: dict[str, Callable[[Holdout, Any], Any]] = {
 @pytest.mark.parametrize("name", [None, "tree"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_question_made_earlier_is_not_asked_of_another_model(verb: str, name: str | None) -> None:
-    holdout, model = Holdout(*ROWS), fitted(6)
+    holdout, model = Holdout(*ROWS, practice=0), fitted(6)
     source = FromModel(model, name=name)
     VERBS[verb](holdout, source)
     asked = holdout.meter.asked
@@ -315,7 +315,7 @@ def test_a_question_made_earlier_is_not_asked_of_another_model(verb: str, name: 
 
 
 def test_one_estimator_in_a_batch_made_on_the_way() -> None:
-    holdout, model = Holdout(*ROWS), fitted(6)
+    holdout, model = Holdout(*ROWS, practice=0), fitted(6)
     with pytest.raises(Unaskable, match=CHANGED):
         holdout.ask_many(accuracy(model.set_params(max_depth=depth).fit(*ROWS)) for depth in (6, 1))
     assert holdout.meter.asked == 0
@@ -326,8 +326,8 @@ def test_a_name_vouches_for_a_model_that_running_changes() -> None:
         "class M:\n    calls = 0\n    def predict(self, X):\n        self.calls += 1\n        return X[:, 0] > 0\n"
         "model = M()"
     )
-    holdout = Holdout(X, Y)
-    answer = holdout.score(model, guess=0.9, name="v1")
+    holdout = Holdout(X, Y, practice=0)
+    answer = holdout.score(model, guess=0.9, guess_se=0.05, name="v1")
     with pytest.raises(Unaskable, match="ask under its name again"):
         holdout.sharpen(answer)
     again = holdout.score(model, name="v1")

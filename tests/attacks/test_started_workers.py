@@ -41,7 +41,7 @@ X[7] = 4.0
 if sys.argv[1] == "openly":
     model.predict(X)
 else:
-    holdout = Holdout(X, X[:, 0] > 0, ledger=None)
+    holdout = Holdout(X, X[:, 0] > 0, practice=0, ledger=None)
     with parallel_config(backend="loky", n_jobs=2):
         holdout.ask(function(lambda columns: model.predict(columns["x0"][:, None]), binary=True), 0.5)
     print(holdout.score(model, 0.9).index)

@@ -136,7 +136,7 @@ def test_what_code_says_on_train_is_told(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_holdout_that_code_asks_on_train_is_as_silent_as_ever(capsys: pytest.CaptureFixture[str]) -> None:
     """Rows that may be seen are no licence for those of another holdout."""
-    other = Holdout(*draw(777, 9))
+    other = Holdout(*draw(777, 9), practice=0)
 
     def pry(X: Any) -> Any:
         print("rows", len(X))
@@ -215,7 +215,7 @@ def test_an_interrupt_on_train_is_the_users_own() -> None:
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_a_search_is_told_what_fails_on_its_fold(jobs: int | None) -> None:
     """The fold is there to be seen: no estimator that fails on it is shown the rows."""
-    holdout = Holdout(*HOLD)
+    holdout = Holdout(*HOLD, practice=0)
     with pytest.raises(Unaskable, match=r"float64 of shape \(200, 2\), which does not fit"):
         cross_val_score(
             FITTED,
@@ -230,7 +230,7 @@ def test_a_search_is_told_what_fails_on_its_fold(jobs: int | None) -> None:
 
 
 def test_without_train_a_failure_is_charged_and_says_what_would_help() -> None:
-    holdout = Holdout(*HOLD)
+    holdout = Holdout(*HOLD, practice=0)
     with pytest.raises(Failed, match="train="):
         holdout.score(make_pipeline(LogisticRegression()), guess=0.5)
     assert holdout.meter.asked == 1
@@ -240,7 +240,7 @@ def test_without_train_a_failure_is_charged_and_says_what_would_help() -> None:
 
 @pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(), SVC()], ids=repr)
 def test_without_train_an_estimator_that_was_never_fitted_is_refused_by_its_looks(model: Any) -> None:
-    holdout = Holdout(*HOLD)
+    holdout = Holdout(*HOLD, practice=0)
     with pytest.raises(Unaskable, match="not fitted yet"):
         holdout.score(model, guess=0.5)
     assert holdout.meter.asked == 0
@@ -257,7 +257,7 @@ def test_what_is_no_model_is_refused_in_words_before_rows_are_touched() -> None:
         def predict(X: Any) -> Any:
             return X[:, 0] > 0
 
-    holdout = Holdout(*HOLD)
+    holdout = Holdout(*HOLD, practice=0)
     with pytest.raises(Unaskable, match="Predictor is a class, not a model"):
         holdout.score(Predictor, guess=0.5)
     with pytest.raises(Unaskable, match="a function is no model"):

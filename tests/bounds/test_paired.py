@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.mechanisms.nodes import paired_laws
 from unworn.bounds.concentration import hoeffding_width, kl_above
 from unworn.bounds.numerics import log_choose
 from unworn.bounds.paired import discordance
@@ -189,3 +190,25 @@ def test_a_count_hidden_by_rounding_is_not_lost() -> None:
 def test_bad_numbers_are_refused(arguments: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="must"):
         discordance(*arguments, zero_one=True)
+
+
+@pytest.mark.parametrize("zero_one", [True, False])
+@pytest.mark.parametrize("level", [-0.8, -3.0, -7.0, -15.0])
+def test_limits_that_share_nothing_hold_for_the_event_that_both_were_observed(level: float, zero_one: bool) -> None:
+    """Exactly, at 24 rows: where E d lies beyond a limit, few rows have a mean within the cell *and* so small a spread.
+
+    Which of the three bounds fails does not matter: the event as a whole has at most the level. So each limit may have
+    all of it, where the event is one word that pays for itself; of separate events each would need its share.
+    """
+    n, cells = 24, [(-1.0, -0.2), (-0.2, 0.1), (0.0, 0.0), (0.25, 1.0)]
+    worst = 0.0
+    for truth, seen, chances in paired_laws(n):
+        means, spreads = (seen[:, 0] - seen[:, 1]) / n, (seen[:, 0] + seen[:, 1]) / n
+        for (low, high), spread in product(cells, (1 / n, 4 / n, 0.5, 1.0)):
+            below, above = discordance(low, high, spread, n, level, zero_one, shared=False)
+            told = (spreads <= spread + 1e-12) & (means >= low - 1e-12) & (means <= high + 1e-12)
+            if not below - 1e-12 <= truth <= above + 1e-12:
+                worst = max(worst, float(chances @ told))
+            wider = discordance(low, high, spread, n, level, zero_one)
+            assert wider[0] <= below <= above <= wider[1]
+    assert 0 < worst <= math.exp(level)

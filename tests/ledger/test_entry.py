@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unworn.errors import LedgerError, Tampered
-from unworn.ledger import GENESIS, Entry, Key
+from unworn.ledger import GENESIS, Entry, Key, verify
 from unworn.queries.query import canonical
 
 KEY = Key(bytes(32))
@@ -131,3 +131,28 @@ def test_numbers_json_does_not_have_never_reach_a_hash(number: str) -> None:
     line = canonical(Entry.seal(HOLDOUT, 0, GENESIS, {"a": 1}, KEY).to_json()).replace('{"a":1}', f'{{"a":{number}}}')
     with pytest.raises(Tampered):
         Entry.from_line(line)
+
+
+def test_a_body_sealed_as_text_is_read_when_it_is_looked_at_and_then_judged_by_what_it_says() -> None:
+    entry = Entry.seal_text(HOLDOUT, 1, "1f" * 32, '{"a":[1,2]}', KEY)
+    assert entry == Entry.seal(HOLDOUT, 1, "1f" * 32, {"a": [1, 2]}, KEY)
+    assert entry.body is entry.body
+    assert entry.text_to_verify == '{"a":[1,2]}'
+    entry.body["a"].append(3)
+    assert entry.text_to_verify == '{"a":[1,2,3]}'
+    assert entry.text == '{"a":[1,2]}'
+
+
+def test_a_row_that_was_read_and_changed_is_found() -> None:
+    sealed = Entry.seal(HOLDOUT, 0, GENESIS, {"a": 1, "public": KEY.public}, KEY)
+    row = (sealed.holdout, sealed.index, sealed.previous, sealed.text, sealed.hash, sealed.signature)
+    verify([Entry.from_row(*row)])
+    read = Entry.from_row(*row)
+    read.body["a"] = 2
+    with pytest.raises(Tampered, match="entry 0 was changed"):
+        verify([read])
+
+
+def test_text_that_has_no_bytes_is_no_body() -> None:
+    with pytest.raises(LedgerError, match="Unicode"):
+        Entry.seal_text(HOLDOUT, 1, "1f" * 32, '{"a":"\ud800"}', KEY)

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tests.mechanisms.nodes import Told, answered, chance_of_a_miss, weight
+from tests.mechanisms.nodes import Told, answered, chance_of_a_miss, largest_antichain, largest_miss, weight
 from unworn import Holdout, col, mean, share
 from unworn.bounds import clopper_pearson
+from unworn.bounds.code_length import Pattern
+from unworn.bounds.compression import code_length
 from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Failed, Tampered, Unaskable
 from unworn.events import Climbed, Described
@@ -23,8 +25,9 @@ from unworn.lab import SignWorld
 from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import AboveThreshold, Guess, Mechanism, Offer, from_json
 from unworn.mechanisms.above_threshold import BELOW, TOP
-from unworn.mechanisms.base import RAISED, State
-from unworn.mechanisms.one_sided import ceiling, floor
+from unworn.mechanisms.base import RAISED, STOPPED, State
+from unworn.mechanisms.coded import typical_state
+from unworn.mechanisms.limits import interval
 from unworn.queries import accuracy, compare, function
 from unworn.queries.query import Facts
 
@@ -43,25 +46,38 @@ def above(cut: float) -> Any:
 # ---------------------------------------------------------------- prices and widths
 
 
+@pytest.mark.parametrize("runs_code", [False, True])
+def test_no_nodes_of_which_none_follows_another_weigh_more_than_one(runs_code: bool) -> None:
+    mechanism = AboveThreshold(0.5, tops=None)
+    facts = Facts("binary", 0.0, 1.0, zero_one=True, runs_code=runs_code)
+    words: list[Any] = [BELOW, TOP, RAISED, STOPPED]
+    state = mechanism.begin(50, 0.95)
+    total = largest_antichain(mechanism, state, lambda state: [mechanism.offer(state, facts, None)], lambda _: words, 6)
+    assert 1 - 1e-8 < total <= 1 + 1e-12
+
+
 @pytest.mark.parametrize("planned", [None, 7])
 @pytest.mark.parametrize("runs_code", [False, True])
-def test_all_nodes_weigh_at_most_one(planned: int | None, runs_code: bool) -> None:
-    mechanism = AboveThreshold(0.5, tops=None)
+def test_all_nodes_of_an_older_ledger_weigh_at_most_one(planned: int | None, runs_code: bool) -> None:
+    mechanism = AboveThreshold(0.5, tops=None, law="C")
     facts = Facts("binary", 0.0, 1.0, zero_one=True, runs_code=runs_code)
     words: list[Any] = [BELOW, TOP, RAISED] if runs_code else [BELOW, TOP]
     total = weight(mechanism, mechanism.begin(50, 0.95, planned), facts, lambda offer: words, 7)
     assert 0.3 < total <= 1.0
 
 
-def test_the_code_is_that_of_the_tops() -> None:
-    mechanism = AboveThreshold(0.5, tops=None)
-    state = mechanism.begin(1_000, 0.95)
+@pytest.mark.parametrize("law", ["C", "C'"])
+def test_the_code_is_that_of_the_tops(law: Any) -> None:
+    mechanism = AboveThreshold(0.5, tops=None, law=law)
+    state, pattern = mechanism.begin(1_000, 0.95), Pattern()
     for index in range(1, 40):
         offer = mechanism.offer(state, SHARE, Guess(0.5))  # a guess changes nothing
         tops = len([i for i in range(1, index) if i % 7 == 3])
-        assert offer.log_level == pytest.approx(math.log(0.05) - code_length(index, tops, 0.0))
-        assert mechanism.spent(state) == pytest.approx(code_length(index, tops, 0.0))
+        nats = pattern.nats if law == "C'" else code_length(index, tops, 0.0)
+        assert offer.log_level == pytest.approx(math.log(0.05) - nats)
+        assert mechanism.spent(state) == pytest.approx(nats)
         state = mechanism.after(state, mechanism.event(offer, TOP if index % 7 == 3 else BELOW))
+        pattern = pattern.after("asker", index % 7 == 3)
 
 
 TABLE = {
@@ -76,7 +92,10 @@ TABLE = {
 
 @pytest.mark.parametrize(("asks", "tops"), TABLE)
 def test_widths_around_the_threshold(asks: int, tops: int) -> None:
-    """The table of two-sided limits at the last ask, after so many tops; one side with all the level is within it."""
+    """The table of Theorem C's two-sided limits at the last planned ask, after so many tops.
+
+    One side with all the level is within it, and so, without a plan, is Theorem C′, wherever the tops fell.
+    """
     for threshold, known in zip((0.5, 0.1), TABLE[asks, tops], strict=True):
         mechanism = AboveThreshold(threshold, tops=None)
         state = State(10_000, math.log(0.05), asks, asks - 1, tops)
@@ -87,6 +106,21 @@ def test_widths_around_the_threshold(asks: int, tops: int) -> None:
         assert 0.96 * known < below.high - threshold < known
         assert two_sided[0] < top.low < threshold
         assert (below.low, top.high) == (0.0, 1.0)
+        newer = typical_state(mechanism.begin(10_000, 0.95), asks - 1, tops, 0.0)
+        assert mechanism.publish(mechanism.offer(newer, SHARE, None), BELOW).high <= below.high
+
+
+def test_while_nothing_is_above_nothing_wears_out() -> None:
+    mechanism = AboveThreshold(0.5, tops=None)
+    state = mechanism.begin(10_000, 0.95)
+    reach = [mechanism.publish(mechanism.offer(state, SHARE, None), BELOW).high]
+    for _ in range(2_000):
+        state = mechanism.after(state, mechanism.event(mechanism.offer(state, SHARE, None), BELOW))
+        reach.append(mechanism.publish(mechanism.offer(state, SHARE, None), BELOW).high)
+    assert reach == sorted(reach)
+    plain, last = 0.5 + 1.645 * 0.005, 0.5 + 1.98 * 0.005  # one side at .05, and at .025
+    assert reach[0] == pytest.approx(plain, abs=3e-4)
+    assert reach[-1] < last
 
 
 @given(
@@ -94,14 +128,30 @@ def test_widths_around_the_threshold(asks: int, tops: int) -> None:
     st.sampled_from([0.0]) | st.floats(1e-12, 1.0),
     st.floats(-12.0, -0.7),
     st.sampled_from(["binary", "unit", "paired"]),
+    st.integers(0, 3),
 )
 @settings(derandomize=True, deadline=None, max_examples=100)
-def test_no_population_misses_with_more_than_the_level(rows: int, where: float, level: float, kind: Any) -> None:
+def test_no_population_misses_with_more_than_the_level(
+    rows: int, where: float, level: float, kind: Any, tops: int
+) -> None:
     """Exactly, over all counts: with 0/1 values at the ends of the range, whatever the kind is taken for."""
     low = 0.0 if kind == "binary" else -1.0
     mechanism = AboveThreshold(low + where * (1.0 - low), tops=None)
+    facts, grid = Facts(kind, low, 1.0, kind == "binary"), np.linspace(low, 1, 21)
+    state = mechanism.begin(rows, -math.expm1(level))
+    for symbol in [BELOW] * 3 + [TOP] * tops:
+        state = mechanism.after(state, mechanism.event(mechanism.offer(state, facts, None), symbol))
+    assert largest_miss(mechanism, state, mechanism.offer(state, facts, None), grid) <= 1 + 1e-6
     offer = Offer(1, rows, kind, low, 1.0, kind == "binary", False, level)
-    assert chance_of_a_miss(mechanism, offer, np.linspace(low, 1, 21)) <= math.exp(level) * (1 + 1e-6)
+    assert chance_of_a_miss(mechanism, offer, grid) <= math.exp(level) * (1 + 1e-6)
+
+
+def ceiling(offer: Offer, value: float) -> float:
+    return interval(offer, (offer.low, value), 1.0, offer.log_level)[1]
+
+
+def floor(offer: Offer, value: float) -> float:
+    return interval(offer, (value, offer.high), 1.0, offer.log_level)[0]
 
 
 def test_the_level_is_used_up() -> None:
@@ -146,14 +196,22 @@ def test_the_threshold_itself_is_a_top() -> None:
         assert told == [BELOW, BELOW, TOP, TOP]
 
 
+def last_reach(threshold: float, tops: int, rows: int = 10_000, asks: int = 1_000) -> float:
+    """How far past the threshold the last answer of a plan reaches, when all tops but one have been given."""
+    mechanism = AboveThreshold(threshold, tops)
+    state = typical_state(mechanism.begin(rows, 0.95, asks), asks - 1, tops - 1, 0.0)
+    return mechanism.beyond(mechanism.offer(state, SHARE, None))
+
+
 def test_goals() -> None:
     assert AboveThreshold.for_(rows=1_000, asks=10) == AboveThreshold(0.5)
-    for width, tops in ((0.03, 2), (0.045, 6), (0.5, 501)):
-        found = AboveThreshold.for_(rows=10_000, asks=1_000, width=width)
-        assert found.tops == tops
+    for width, threshold in ((0.03, 0.5), (0.045, 0.5), (0.03, 0.1)):
+        found = AboveThreshold.for_(rows=10_000, asks=1_000, width=width, threshold=threshold).tops
+        assert found is not None
+        assert last_reach(threshold, found) <= width < last_reach(threshold, found + 1)
+    assert AboveThreshold.for_(rows=10_000, asks=1_000, width=0.5).tops == 501
     with pytest.raises(ValueError, match="bring more rows"):
         AboveThreshold.for_(rows=100, asks=1_000, width=0.01)
-    assert AboveThreshold.for_(rows=10_000, asks=1_000, width=0.03, threshold=0.1).tops == 6
     assert AboveThreshold.for_(rows=10_000, asks=1, width=0.03).tops == 1
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.mechanisms.nodes import chance_of_a_miss, largest_antichain, largest_miss
 from unworn import Holdout, col, share
 from unworn.bounds import clopper_pearson, log_transcripts
 from unworn.errors import Exhausted
-from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Rounding, SampleSplitting, from_json
+from unworn.events import Described
+from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting, State, from_json
+from unworn.mechanisms.base import RAISED, STOPPED
+from unworn.mechanisms.limits import interval
 from unworn.queries.query import Facts
 
 ROWS = 120
@@ -92,26 +97,52 @@ def test_splitting_needs_a_plan_that_fits() -> None:
 # ---------------------------------------------------------------- rounding
 
 
+@pytest.mark.parametrize("planned", [None, 4])
+@pytest.mark.parametrize("runs_code", [False, True])
+def test_rounding_is_a_law_in_time(planned: int | None, runs_code: bool) -> None:
+    """Every cell has the same chance; the last answer of a plan is not charged, and nothing can follow it."""
+    rounding, facts = Rounding(cells=5), Facts("binary", 0.0, 1.0, True, runs_code)
+    words: list[Any] = [*range(5), RAISED, STOPPED]
+
+    def asked(state: State) -> list[Offer]:
+        null = replace(facts, null=(1, 0.5, math.exp(state.log_beta)))
+        return [rounding.offer(state, facts, None), rounding.offer_test(state, null)]
+
+    def told(offer: Offer) -> list[Any]:
+        return words if offer.null is None else [0, 1, RAISED, STOPPED]
+
+    state = rounding.begin(ROWS, 0.95, planned)
+    assert 1 - 1e-8 < largest_antichain(rounding, state, asked, told, 4) <= 1 + 1e-12
+
+
 def test_rounding_levels_with_a_plan() -> None:
-    """Every node of the tree of transcripts gets the same weight: 1 / (1 + m + … + m^(k-1))."""
+    """Each pays for itself and for those before it, but the last one, which shares what is left by its two sides."""
     rounding = Rounding(cells=10)
+    state, word = rounding.begin(ROWS, 0.95, 6), math.log(10)
+    for asked in range(6):
+        offer = rounding.offer(state, BINARY, None)
+        assert offer.log_level == pytest.approx(math.log(0.05) - asked * word)
+        side = math.log(0.05) - (asked + 1) * word if asked < 5 else math.log(0.05) - asked * word - math.log(2)
+        cell = rounding.publish(offer, 4)
+        low, high = interval(offer, (0.4, 0.5), 1.0, side)
+        assert (cell.low, cell.high) == (pytest.approx(low), pytest.approx(high))
+        state = rounding.after(state, Described(False, word))
+    with pytest.raises(Exhausted):
+        rounding.offer(state, BINARY, None)
+
+
+def test_rounding_levels_of_an_older_ledger() -> None:
+    """With a plan every node of the tree of transcripts gets the same weight: 1 / (1 + m + … + m^(k-1))."""
+    rounding = Rounding(cells=10, law="C")
     state = rounding.begin(ROWS, 0.95, 6)
     uniform = math.log(0.05) - log_transcripts(10, 6)
     for _ in range(6):
         offer = rounding.offer(state, BINARY, None)
         assert offer.log_level == pytest.approx(uniform)
-        from unworn.events import Described
-
         state = rounding.after(state, Described(False, math.log(10)))
     with pytest.raises(Exhausted):
         rounding.offer(state, BINARY, None)
-
-
-def test_rounding_levels_without_a_plan() -> None:
-    """The weights of all nodes, depth by depth, sum to at most one."""
-    from unworn.events import Described
-
-    rounding = Rounding(cells=10)
+    # Without one the weights of all nodes, depth by depth, sum to at most one.
     state, total = rounding.begin(ROWS, 0.95), 0.0
     for depth in range(200):
         level = rounding.offer(state, BINARY, None).log_level - math.log(0.05)
@@ -120,11 +151,30 @@ def test_rounding_levels_without_a_plan() -> None:
     assert 0.8 < total <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("planned", [None, 3])
+@pytest.mark.parametrize("rows", [1, 7, 30])
+@pytest.mark.parametrize("cells", [2, 5, 9])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_no_population_misses_with_more_than_the_level(
+    planned: int | None, rows: int, cells: int, confidence: float
+) -> None:
+    """Exactly: by what the law gives each word; of the last planned answer, by what is left for all words together."""
+    rounding = Rounding(cells)
+    state = rounding.begin(rows, confidence, planned)
+    for _ in range(3):
+        offer = rounding.offer(state, BINARY, None)
+        if offer.place is None:
+            assert chance_of_a_miss(rounding, offer, np.linspace(0, 1, 41)) <= math.exp(offer.log_level) * (1 + 1e-6)
+        else:
+            assert largest_miss(rounding, state, offer, np.linspace(0, 1, 41)) <= 1 + 1e-6
+        state = rounding.after(state, rounding.event(offer, 0))
+
+
 def test_rounding_in_a_batch_pays_for_its_depth() -> None:
     made = holdout(Rounding(cells=10))
     batch = made.ask_many([share(col("x") > cut / 10) for cut in range(3)])
     levels = [answer.certificate.record.offer.log_level for answer in batch]
-    assert levels == sorted(levels, reverse=True)
+    assert levels == pytest.approx([math.log(0.05) - asked * math.log(10) for asked in range(3)])
     made.ask(share(col("x") > 0.55))
     made.verify()
     assert made.meter.spent == pytest.approx(4 * math.log(10))

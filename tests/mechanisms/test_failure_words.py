@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.mechanisms.nodes import Told
+from tests.mechanisms.nodes import Told, chance_of_words
+from unworn.bounds.code_length import Pattern
 from unworn.events import Ended, Stopped
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism, Offer, State, kinds
 from unworn.mechanisms.base import RAISED, STOPPED, Symbol
@@ -32,6 +33,12 @@ MADE: dict[str, list[dict[str, Any]]] = {
 }
 
 
+def stated(mechanism: Mechanism, rows: int) -> State:
+    """After 20 asks with three surprises, two of them above their guesses."""
+    state = replace(mechanism.begin(rows, 0.95), asked=20, surprises=3, nats=7.0)
+    return state if state.pattern is None else replace(state, pattern=Pattern.typical(20, 3), sides=(1, 2))
+
+
 def offers(mechanism: Mechanism, runs_code: bool) -> list[Offer]:
     """Nodes of every kind of question that the mechanism takes, with and without guesses, tests and sharpening."""
     found: list[Offer] = []
@@ -40,7 +47,7 @@ def offers(mechanism: Mechanism, runs_code: bool) -> list[Offer]:
         for rows in (3, 70):
             low = -1.0 if kind == "paired" else 0.0
             facts = Facts(kind, low, 1.0, kind != "unit", runs_code)  # type: ignore[arg-type]
-            state = replace(mechanism.begin(rows, 0.95), asked=20, surprises=3, nats=7.0)
+            state = stated(mechanism, rows)
             try:
                 mechanism.check(facts)
             except ValueError:
@@ -72,32 +79,56 @@ def words(mechanism: Mechanism, offer: Offer) -> list[Symbol]:
     return [symbol for symbol in told.values() if symbol not in (RAISED, STOPPED)]
 
 
+def made(name: str, law: str) -> list[Any]:
+    return [kinds()[name](**parameters, law=law) for parameters in MADE[name]]
+
+
+def after(mechanism: Mechanism, offer: Offer, symbol: Symbol) -> State:
+    state = replace(stated(mechanism, offer.rows), surprises=0, nats=0.0, best=offer.best)
+    return mechanism.follow(state, mechanism.charge(offer, symbol))
+
+
 @pytest.mark.parametrize("runs_code", [False, True])
 @pytest.mark.parametrize("name", PRICED)
-def test_the_words_of_a_node_sum_to_one_at_most_failures_included(name: str, runs_code: bool) -> None:
+@pytest.mark.parametrize("law", ["C", "C'"])
+def test_the_words_of_a_node_sum_to_one_at_most_failures_included(name: str, runs_code: bool, law: str) -> None:
     """Surprises among themselves, and all others among themselves: a state tells which of the two a word is."""
     tried = 0
-    for parameters in MADE[name]:
-        mechanism = kinds()[name](**parameters)
+    for mechanism in made(name, law):
         for offer in offers(mechanism, runs_code):
+            told = [*words(mechanism, offer), RAISED, STOPPED]
             sums = {0: 0.0, 1: 0.0}
-            for symbol in [*words(mechanism, offer), RAISED, STOPPED]:
-                before = State(offer.rows, -3.0, best=offer.best)
-                after = mechanism.follow(before, mechanism.charge(offer, symbol))
-                sums[after.surprises] += math.exp(-after.nats)
+            for symbol in told:
+                later = after(mechanism, offer, symbol)
+                sums[later.surprises] += math.exp(-later.nats)
             assert max(sums.values()) <= 1 + 1e-12, (offer, sums)
+            if law == "C'":  # and all of them together, where the word pays for its place as well
+                state = replace(stated(mechanism, offer.rows), best=offer.best)
+                assert chance_of_words(mechanism, state, offer, told) <= 1 + 1e-12
             tried += 1
     assert tried >= 6
 
 
 @pytest.mark.parametrize("name", PRICED)
-def test_a_failure_that_is_no_codes_costs_at_most_thirty_bits_more_than_any_word(name: str) -> None:
-    for parameters in MADE[name]:
-        mechanism = kinds()[name](**parameters)
+@pytest.mark.parametrize("law", ["C", "C'"])
+def test_a_failure_that_is_no_codes_costs_at_most_thirty_bits_more_than_any_word(name: str, law: str) -> None:
+    for mechanism in made(name, law):
         for offer in offers(mechanism, False):
             for symbol in (RAISED, STOPPED):
-                event = mechanism.charge(offer, symbol)
-                assert 0 < mechanism.follow(State(9, -3.0), event).nats < 22
+                assert 0 < after(mechanism, offer, symbol).nats < 22.2
+
+
+@pytest.mark.parametrize("name", PRICED)
+def test_a_failure_where_all_words_are_equally_long_is_no_surprise(name: str) -> None:
+    """Under Theorem C′: on the grid, and for a first score, there is no pattern of surprises to pay for."""
+    for mechanism in made(name, "C'"):
+        for offer in offers(mechanism, True):
+            assert offer.place is not None
+            outside = not offer.place[0]
+            for symbol in (RAISED, STOPPED):
+                later = after(mechanism, offer, symbol)
+                assert later.surprises == (not outside)
+                assert (later.pattern == Pattern.typical(20, 3)) == outside
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -119,12 +150,11 @@ def test_what_cannot_price_a_failure_ends_with_it(name: str) -> None:
 def test_no_honest_word_costs_more_than_a_billionth_of_a_nat() -> None:
     """What was entered before there were words for failures replays: its costs differ by less than rounding may."""
     for name in PRICED:
-        for parameters in MADE[name]:
-            mechanism = kinds()[name](**parameters)
+        for mechanism in made(name, "C"):
             for offer in offers(mechanism, False):
                 for symbol in words(mechanism, offer):
                     told = mechanism.charge(offer, symbol)
-                    assert abs(told.nats - before(mechanism, offer, symbol)) < 1e-9  # type: ignore[union-attr]
+                    assert abs(told.nats - before(mechanism, offer, symbol)) < 1e-9
 
 
 def before(mechanism: Any, offer: Offer, symbol: Symbol) -> float:

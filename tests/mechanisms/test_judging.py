@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from itertools import product
@@ -12,10 +13,23 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from tests.bounds.test_tree import KINDS, Path, Symbol, enumerate_tree
+from tests.mechanisms.nodes import told_nats
 from unworn import Unaskable
+from unworn.bounds.code_length import Pattern
 from unworn.bounds.compression import code_length
-from unworn.events import Described
-from unworn.mechanisms import Guess, GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting, State
+from unworn.events import Described, Guessed
+from unworn.mechanisms import (
+    AboveThreshold,
+    BoundedNoise,
+    Guess,
+    GuessAndCheck,
+    Mechanism,
+    Naive,
+    Offer,
+    Rounding,
+    SampleSplitting,
+    State,
+)
 from unworn.mechanisms.base import RAISED
 from unworn.mechanisms.judging import rejects
 from unworn.queries.query import Facts
@@ -31,11 +45,11 @@ def words(mechanism: Mechanism, runs_code: bool) -> list[Symbol]:
     offer = mechanism.offer_test(mechanism.begin(100, 0.95), replace(TEST, runs_code=runs_code))
     told: list[Any] = [0, 1, RAISED] if runs_code else [0, 1]
     events = [mechanism.event(offer, symbol) for symbol in told]
-    assert all(isinstance(event, Described) for event in events)
+    assert all(isinstance(event, Described | Guessed) for event in events)
     return [Symbol(event.surprise, event.nats) for event in events]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("mechanism", [GuessAndCheck(), Rounding(5)])
+@pytest.mark.parametrize("mechanism", [GuessAndCheck(), Rounding(5), GuessAndCheck(law="C"), Rounding(5, law="C")])
 @pytest.mark.parametrize("runs_code", [False, True])
 def test_the_outcomes_of_a_test_are_a_code(mechanism: Mechanism, runs_code: bool) -> None:
     for surprise in (False, True):
@@ -46,13 +60,15 @@ def test_the_outcomes_of_a_test_are_a_code(mechanism: Mechanism, runs_code: bool
 
 @pytest.mark.parametrize("planned", [None, 6])
 def test_a_tree_with_tests_among_the_asks_weighs_at_most_one(planned: int | None) -> None:
-    kinds = [*KINDS, words(GuessAndCheck(), False), words(GuessAndCheck(), True)]
+    """Theorem C, which older ledgers keep; that tests are part of the law in time is in ``test_costs.py``."""
+    older = GuessAndCheck(law="C")
+    kinds = [*KINDS, words(older, False), words(older, True)]
 
     def mixed(path: Path) -> list[list[Symbol]]:
         turn = sum((k + 1) * (round(8 * s.nats) + 3 * s.surprise + 1) for k, s in enumerate(path))
         return [kinds[(turn + len(path)) % len(kinds)]]
 
-    only = words(GuessAndCheck(), False)
+    only = words(older, False)
     for asker in (mixed, lambda path: [only]):
         assert 0.3 < enumerate_tree(lambda i, f, nats: code_length(i, f, nats, planned), asker, 6) <= 1.0
     # Were a rejection no surprise, or an ask that does not count, the sum would pass 1.
@@ -60,18 +76,32 @@ def test_a_tree_with_tests_among_the_asks_weighs_at_most_one(planned: int | None
     assert enumerate_tree(lambda i, f, nats: code_length(i, f, nats, planned), lambda path: [free], 6) > 1.0
 
 
-def test_levels_are_those_of_the_node() -> None:
+def test_levels_are_those_of_the_word_that_rejects() -> None:
     mechanism = GuessAndCheck()
-    state = replace(mechanism.begin(1000, 0.95), asked=99, surprises=3, nats=7.5)
-    offer = mechanism.offer_test(state, TEST)
-    assert offer.log_level == pytest.approx(math.log(0.05) - code_length(100, 3, 7.5))
-    assert offer.log_level == pytest.approx(mechanism.offer(state, replace(TEST, null=None), None).log_level)
-    assert (offer.guess, offer.cells, offer.null) == (None, 0, (1, 0.5, 0.05))
+    state = replace(mechanism.begin(1000, 0.95), asked=99, surprises=3, nats=7.5, pattern=Pattern.typical(99, 3))
+    offer = mechanism.offer_test(state, replace(TEST, null=(1, 0.5, 0.01)))
+    assert offer.log_level == pytest.approx(math.log(0.01) - mechanism.spent(state))
+    assert mechanism.test_level(offer) == pytest.approx(offer.log_level - told_nats(mechanism, state, offer, 1))
+    at_beta = mechanism.offer_test(state, TEST)
+    assert at_beta.log_level == pytest.approx(mechanism.offer(state, replace(TEST, null=None), None).log_level)
+    assert (offer.guess, offer.cells, offer.null) == (None, 0, (1, 0.5, 0.01))
     assert Offer.from_json(offer.to_json()) == offer
+    rounding = Rounding(5)
+    offer = rounding.offer_test(rounding.begin(1000, 0.95), TEST)
+    assert rounding.test_level(offer) == pytest.approx(math.log(0.05 / 2))
+    last = rounding.offer_test(rounding.begin(1000, 0.95, asks=1), TEST)
+    assert rounding.test_level(last) == pytest.approx(math.log(0.05))  # nothing follows it
     splitting = SampleSplitting()
     part = splitting.offer_test(splitting.begin(1000, 0.95, asks=10), replace(TEST, null=(1, 0.5, 0.01)))
-    assert part.log_level == pytest.approx(math.log(0.001))
+    assert splitting.test_level(part) == part.log_level == pytest.approx(math.log(0.001))
     assert (part.rows, part.part) == (100, (0, 10))
+
+
+def test_levels_of_an_older_ledger_are_those_of_the_node() -> None:
+    mechanism = GuessAndCheck(law="C")
+    state = replace(mechanism.begin(1000, 0.95), asked=99, surprises=3, nats=7.5)
+    offer = mechanism.offer_test(state, TEST)
+    assert mechanism.test_level(offer) == offer.log_level == pytest.approx(math.log(0.05) - code_length(100, 3, 7.5))
 
 
 def test_an_outcome_tells_nothing_of_the_value() -> None:
@@ -92,26 +122,34 @@ def test_who_cannot_test_says_why() -> None:
         naive.offer_test(naive.begin(100, 0.95), TEST)
     with pytest.raises(ValueError, match="no outcome"):
         naive.publish(Offer(1, 100, "binary", 0.0, 1.0, True, False, -3.0, null=(1, 0.5, 0.05)), 1)
+    noisy = BoundedNoise.for_(rows=1_000_000, asks=100)
     with pytest.raises(Unaskable, match="whether its interval leaves out the value"):
-        Mechanism.offer_test(GuessAndCheck(), GuessAndCheck().begin(100, 0.95), TEST)
+        noisy.offer_test(noisy.begin(1_000_000, 0.95, 100), TEST)
+    one_bit = AboveThreshold(0.5)
+    with pytest.raises(Unaskable, match="seal rows with GuessAndCheck to test"):
+        one_bit.offer_test(one_bit.begin(100, 0.95), TEST)
 
 
 def test_every_kind_is_judged_by_its_own_test() -> None:
     log = math.log(0.01)
+
+    def rejected(offer: Offer, value: float, spread: float) -> bool:
+        return rejects(replace(offer, log_level=-1.0), value, spread, log)
+
     unit = Offer(1, 400, "unit", 10.0, 30.0, False, False, log, null=(1, 20.0, 0.05))
-    assert rejects(unit, 22.0, 1.0)
-    assert not rejects(unit, 21.0, 1.0)
-    assert rejects(replace(unit, null=(-1, 20.0, 0.05)), 18.0, 1.0)
+    assert rejected(unit, 22.0, 1.0)
+    assert not rejected(unit, 21.0, 1.0)
+    assert rejected(replace(unit, null=(-1, 20.0, 0.05)), 18.0, 1.0)
     paired = Offer(1, 1000, "paired", -1.0, 1.0, True, False, log, null=(1, 0.0, 0.05))
-    assert rejects(paired, 0.03, 0.09)  # 60 to 30: McNemar's p is 0.001
-    assert not rejects(paired, 0.03, 0.5)
-    assert not rejects(replace(paired, null=(-1, 0.0, 0.05)), 0.03, 0.09)
-    assert rejects(replace(paired, null=(-1, 0.0, 0.05)), -0.03, 0.09)
-    assert rejects(replace(paired, null=(1, -0.05, 0.05)), 0.03, 0.09)
-    assert not rejects(replace(paired, null=(1, 0.02, 0.05)), 0.03, 0.09)
+    assert rejected(paired, 0.03, 0.09)  # 60 to 30: McNemar's p is 0.001
+    assert not rejected(paired, 0.03, 0.5)
+    assert not rejected(replace(paired, null=(-1, 0.0, 0.05)), 0.03, 0.09)
+    assert rejected(replace(paired, null=(-1, 0.0, 0.05)), -0.03, 0.09)
+    assert rejected(replace(paired, null=(1, -0.05, 0.05)), 0.03, 0.09)
+    assert not rejected(replace(paired, null=(1, 0.02, 0.05)), 0.03, 0.09)
     losses = replace(paired, low=-7.0, high=7.0, zero_one=False)
-    assert rejects(losses, 0.5, 0.1)  # spread is a share of the span, the value is not
-    assert not rejects(losses, 0.05, 0.1)
+    assert rejected(losses, 0.5, 0.1)  # spread is a share of the span, the value is not
+    assert not rejected(losses, 0.05, 0.1)
 
 
 # ---------------------------------------------------------------- true hypotheses survive
@@ -167,7 +205,7 @@ def play(mechanism: Mechanism, rows: Counted, law: Law, level: float, asks: int,
             at = level if turn % 4 else level / 2
             offer = mechanism.offer_test(state, replace(plain, null=(side, truth, at)))
             if not corrected:
-                offer = replace(offer, log_level=math.log(at))
+                offer = replace(offer, log_level=math.log(at), place=None)
         reply = mechanism.answer(state, offer, None, Asked(rows, classes))  # type: ignore[arg-type]
         if offer.null is not None and reply.symbol == 1:
             return True
@@ -205,22 +243,48 @@ def test_the_analyst_is_one_to_be_afraid_of() -> None:
         assert wrong > 1.8 * level, (wrong, level)
 
 
-def false_rejections(level: float, depth: int, planned: int | None, corrected: bool) -> float:
-    """The chances that the tests at *all* nodes reject, visited or not: what the theorem adds up.
+def false_rejections(mechanism: GuessAndCheck, level: float, depth: int, corrected: bool) -> float:
+    """The most that tests can lose, exactly: the largest sum of the chances that they reject at nodes of which none
+    comes after another, where each node is visited with as much as its words may have.
 
-    Every node is a test of a true share of one half, on one side or the other, at the level or at half of it.
+    Every node is a test of a true share of one half, on one side or the other, at the level or at half of it. A
+    rejection of a true hypothesis is one way to be the first; else the asker goes on, from whatever was said.
     """
-    mechanism, rows = GuessAndCheck(), 1_000
+    rows, place = 1_000, itertools.count()
+
+    def lost(state: State, left: int) -> float:
+        at = level / 2 if next(place) % 3 == 2 else level
+        offer = mechanism.offer_test(state, replace(TEST, null=(1 if next(place) % 2 else -1, 0.5, at)))
+        used = mechanism.test_level(offer) if corrected else math.log(at)
+        # The fewest rows beyond one half that reject; both sides are alike.
+        judged = replace(offer, null=(1, 0.5, at))
+        beyond = next(x for x in range(501) if rejects(judged, 0.5 + x / rows, 1.0, used))
+        here = float(binom.sf(rows // 2 + beyond - 1, rows, 0.5))
+        if left == 1:
+            return here
+        # "Not rejected" goes on; so may "rejected", of a hypothesis that was false: whichever loses more.
+        calm, surprised = (lost(mechanism.after(state, mechanism.event(offer, word)), left - 1) for word in (0, 1))
+        return calm + max(here, surprised)
+
+    return lost(mechanism.begin(rows, 0.95), depth)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.05, 1e-6])
+def test_the_chances_at_first_rejections_add_up_to_no_more_than_the_level(level: float) -> None:
+    assert 0.02 * level < false_rejections(GuessAndCheck(), level, 7, corrected=True) <= level
+    assert false_rejections(GuessAndCheck(), level, 3, corrected=False) > level
+
+
+def rejections_at_all_nodes(level: float, depth: int, planned: int | None) -> float:
+    """Theorem C: the chances that the tests at *all* nodes reject, visited or not, by an older ledger's levels."""
+    mechanism, rows = GuessAndCheck(law="C"), 1_000
     total, states = 0.0, [mechanism.begin(rows, 0.95, planned)]
     for _ in range(depth):
         later = []
         for place, state in enumerate(states):
             at = level / 2 if place % 3 == 2 else level
-            offer = mechanism.offer_test(state, replace(TEST, null=(1 if place % 2 else -1, 0.5, at)))
-            if not corrected:
-                offer = replace(offer, log_level=math.log(at))
-            # The fewest rows beyond one half that reject; both sides are alike.
-            beyond = next(x for x in range(501) if rejects(replace(offer, null=(1, 0.5, at)), 0.5 + x / rows, 1.0))
+            offer = mechanism.offer_test(state, replace(TEST, null=(1, 0.5, at)))
+            beyond = next(x for x in range(501) if rejects(offer, 0.5 + x / rows, 1.0, mechanism.test_level(offer)))
             total += float(binom.sf(rows // 2 + beyond - 1, rows, 0.5))
             later += [mechanism.after(state, mechanism.event(offer, symbol)) for symbol in (0, 1)]
         states = later
@@ -229,9 +293,10 @@ def false_rejections(level: float, depth: int, planned: int | None, corrected: b
 
 @pytest.mark.parametrize("planned", [None, 7])
 @pytest.mark.parametrize("level", [0.5, 0.05, 1e-6])
-def test_the_chances_at_all_nodes_add_up_to_no_more_than_the_level(level: float, planned: int | None) -> None:
-    assert 0.2 * level < false_rejections(level, 7, planned, corrected=True) <= level
-    assert false_rejections(level, 3, planned, corrected=False) > level
+def test_the_chances_at_all_nodes_of_an_older_ledger_add_up_to_no_more_than_the_level(
+    level: float, planned: int | None
+) -> None:
+    assert 0.2 * level < rejections_at_all_nodes(level, 7, planned) <= level
 
 
 def test_parts_looked_at_once_need_no_more_than_the_number_of_asks() -> None:
@@ -239,5 +304,6 @@ def test_parts_looked_at_once_need_no_more_than_the_number_of_asks() -> None:
     law, level, asks, rows = (0.5, 0.3, 0.2), 0.5, 4, 40
     splitting = SampleSplitting()
     offer = splitting.offer_test(splitting.begin(rows, 0.95, asks), replace(TEST, null=(1, 0.5, level)))
-    each = sum(binom.pmf(x, offer.rows, law[0]) for x in range(offer.rows + 1) if rejects(offer, x / offer.rows, 1.0))
+    counts = [x for x in range(offer.rows + 1) if rejects(offer, x / offer.rows, 1.0, splitting.test_level(offer))]
+    each = sum(binom.pmf(x, offer.rows, law[0]) for x in counts)
     assert 0 < each <= level / asks

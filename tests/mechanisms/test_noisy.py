@@ -134,7 +134,7 @@ def test_code_on_the_rows_is_refused_before_it_runs(mechanism: Noisy | OneSample
     assert holdout.meter.asked == 0
 
 
-@pytest.mark.parametrize("mechanism", [BoundedNoise(), Gaussian(), Laplace()])
+@pytest.mark.parametrize("mechanism", [BoundedNoise(accounting="D2"), Gaussian(accounting="D2"), Laplace()])
 def test_a_statistic_of_low_sensitivity(mechanism: Noisy) -> None:
     """The share of rows above 50 as a statistic: a truth is known. Rounded to steps of its sensitivity."""
     holdout = sealed(mechanism)
@@ -149,7 +149,7 @@ def test_a_statistic_of_low_sensitivity(mechanism: Noisy) -> None:
 
 
 def test_a_statistic_that_fails_counts_as_its_low_end() -> None:
-    holdout = sealed(BoundedNoise())
+    holdout = sealed(BoundedNoise(accounting="D2"))
     broken = statistic(lambda columns: 1 / 0, sensitivity=1 / ROWS, range=(0, 1))
     assert holdout.ask(broken).low == 0.0
 
@@ -269,7 +269,7 @@ def test_parameters_of_any_kind_of_number_are_plain_numbers() -> None:
 
 
 def test_the_price_is_recorded_with_the_terms_and_may_not_be_too_low() -> None:
-    holdout = sealed(Gaussian())
+    holdout = sealed(Gaussian(accounting="D2"))
     noise, tilt, floor = holdout.mechanism.price
     assert holdout.ask(share(col("age") > 50)).certificate.record.offer.price == (noise, tilt, floor)
     wider = Gaussian(holdout.mechanism.scale, price=(noise + 0.01, tilt, floor))
@@ -294,7 +294,7 @@ def test_a_search_is_refused_before_it_starts() -> None:
 
 
 def test_code_cannot_look_at_the_holdout_that_runs_it() -> None:
-    holdout, seen = sealed(BoundedNoise()), []
+    holdout, seen = sealed(BoundedNoise(accounting="D2")), []
 
     def peek(columns: dict[str, np.ndarray]) -> float:
         try:
@@ -308,7 +308,7 @@ def test_code_cannot_look_at_the_holdout_that_runs_it() -> None:
     assert holdout.meter.asked == 1
 
 
-@pytest.mark.parametrize("mechanism", [Laplace(), Gaussian()])
+@pytest.mark.parametrize("mechanism", [Laplace(), Gaussian(accounting="D2")])
 def test_terms_that_leave_the_price_open_are_forged(mechanism: Noisy) -> None:
     """An offer at any price would follow from them."""
     holdout = sealed(mechanism)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.mechanisms.nodes import paired_laws, weight
+from tests.mechanisms.nodes import largest_antichain, paired_laws, told_nats, weight
 from unworn import Holdout, mae
 from unworn.certificate import Certificate
 from unworn.errors import Failed, Tampered, Unaskable
@@ -21,7 +21,7 @@ from unworn.events import Climbed, Described, Looked
 from unworn.lab import SignWorld
 from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Offer, PairedLadder, from_json
-from unworn.mechanisms.base import RAISED
+from unworn.mechanisms.base import RAISED, STOPPED
 from unworn.queries import accuracy, compare
 from unworn.queries.predictions import Named
 from unworn.queries.query import Facts
@@ -37,12 +37,20 @@ def right(share: float, start: int = 0) -> np.ndarray:
     return np.where(place < round(share * Y.size), Y, 1 - Y)
 
 
+@pytest.mark.parametrize("runs_code", [False, True])
+def test_no_nodes_of_which_none_follows_another_weigh_more_than_one(runs_code: bool) -> None:
+    facts, words = replace(PAIRED, runs_code=runs_code), [0, 1, RAISED, STOPPED]
+    state = EXACT.begin(50, 0.95)
+    total = largest_antichain(EXACT, state, lambda state: [EXACT.offer(state, facts, None)], lambda _: words, 6)
+    assert 1 - 1e-8 < total <= 1 + 1e-12
+
+
 @pytest.mark.parametrize("planned", [None, 7])
 @pytest.mark.parametrize("runs_code", [False, True])
-def test_all_nodes_weigh_at_most_one(planned: int | None, runs_code: bool) -> None:
+def test_all_nodes_of_an_older_ledger_weigh_at_most_one(planned: int | None, runs_code: bool) -> None:
     words: list[Any] = [0, 1, RAISED] if runs_code else [0, 1]
-    facts = replace(PAIRED, runs_code=runs_code)
-    total = weight(EXACT, EXACT.begin(50, 0.95, planned), facts, lambda offer: words, 7)
+    facts, older = replace(PAIRED, runs_code=runs_code), PairedLadder(law="C")
+    total = weight(older, older.begin(50, 0.95, planned), facts, lambda offer: words, 7)
     assert 0.3 < total <= 1.0
 
 
@@ -50,10 +58,20 @@ def test_all_nodes_weigh_at_most_one(planned: int | None, runs_code: bool) -> No
 @pytest.mark.parametrize("zero_one", [True, False])
 @pytest.mark.parametrize("higher", [True, False])
 @pytest.mark.parametrize("level", [-0.7, -2.0, -6.0])
-def test_no_population_misses_with_more_than_the_level(rule: Any, zero_one: bool, higher: bool, level: float) -> None:
-    """Exactly, over all that 24 rows can say, for 205 laws of a difference in {-1, 0, 1}."""
-    rows, ladder = 24, PairedLadder(rule, higher)
-    offer = Offer(1, rows, "paired", -1.0, 1.0, zero_one, False, level)
+@pytest.mark.parametrize("law", ["C", "C'"])
+def test_no_population_misses_with_more_than_the_level(
+    rule: Any, zero_one: bool, higher: bool, level: float, law: Any
+) -> None:
+    """Exactly, over all that 24 rows can say, for 205 laws of a difference in {-1, 0, 1}.
+
+    Under Theorem C′ a word misses with at most what the law gives it; under C both words with the node's level.
+    """
+    rows, ladder = 24, PairedLadder(rule, higher, law=law)
+    state = ladder.begin(rows, -math.expm1(level))
+    offer = ladder.offer(state, replace(PAIRED, zero_one=zero_one), None)
+    if law == "C":
+        offer = replace(offer, log_level=level)
+    levels = [level - told_nats(ladder, state, offer, symbol) * (law != "C") for symbol in (0, 1)]
     told = [ladder.publish(offer, symbol) for symbol in (0, 1)]
     announced, most, wrongly = None, 0.0, 0.0
     for truth, seen, chances in paired_laws(rows):
@@ -62,12 +80,12 @@ def test_no_population_misses_with_more_than_the_level(rule: Any, zero_one: bool
         yes = float(chances @ announced)
         for symbol, chance in ((0, 1 - yes), (1, yes)):
             if not told[symbol].low <= truth <= told[symbol].high:
-                most = max(most, chance)
+                most = max(most, chance / math.exp(levels[symbol]))
         if (truth if higher else -truth) <= 1e-12:
             wrongly = max(wrongly, yes)
-    assert most <= math.exp(level)
+    assert most <= 1.0
     if rule == "exact":
-        assert wrongly <= math.exp(level)  # a yes that is not so
+        assert wrongly <= math.exp(levels[1])  # a yes that is not so
     else:
         assert wrongly > 0.1  # which is why it is called that
 
@@ -131,13 +149,18 @@ def test_losses_and_ranges() -> None:
     made.verify()
 
 
-def test_batches_are_priced_from_before_them() -> None:
+def test_each_of_a_batch_pays_for_those_before_it() -> None:
     made = Holdout(None, Y, mechanism=PairedLadder(), ledger=None)
     pairs = [(0.9, 0.8), (0.8, 0.9), (0.95, 0.7)]
     told = made.ask_many([compare(accuracy(right(a)), accuracy(right(b))) for a, b in pairs])
     assert [answer.source for answer in told] == ["better", "not better", "better"]
     assert made.meter.surprises == 2
     made.verify()
+    single = Holdout(None, Y, mechanism=PairedLadder(), ledger=None)
+    one_by_one = [single.compare(right(a), right(b)) for a, b in pairs]
+    levels = [[answer.certificate.record.offer.log_level for answer in some] for some in (told, one_by_one)]
+    assert levels[0] == pytest.approx(levels[1])
+    assert levels[0][1] < levels[0][0] - 4  # the first was a surprise
 
 
 def test_what_is_refused() -> None:

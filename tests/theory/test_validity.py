@@ -10,8 +10,8 @@ Low confidence makes the tests sharper: intervals are made of unions of bounds, 
 shows at 0.5 long before it shows at 0.95. That the suite can fail at all is shown in ``test_planted.py``.
 
 Every day there are four plays a world, at 0.95 and at 0.5: of a player's eight, 7 missed ones are enough to reject at
-0.95, and of all 96 together 20; at 0.5 only all together can be caught, by 74. The full size has 25 plays a world on
-twice the rows: 15 of a player's 50 and 62 of all 600 reject at 0.95, 44 and 364 at 0.5. ``test_noise.py`` has the same
+0.95, and of all 112 together 22; at 0.5 only all together can be caught, by 84. The full size has 25 plays a world on
+twice the rows: 15 of a player's 50 and 70 of all 700 reject at 0.95, 44 and 420 at 0.5. ``test_noise.py`` has the same
 for noise.
 """
 

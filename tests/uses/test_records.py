@@ -72,9 +72,9 @@ def test_terms_with_uses_are_read_back_or_refused() -> None:
     ):
         with pytest.raises(Tampered):
             Terms.from_body({**body, **changed})
-    for old in (1, 2, 5, None):
+    for other in (1, 2, 6, None):
         with pytest.raises(LedgerError, match="format"):
-            Terms.from_body({**body, "format": old})
+            Terms.from_body({**body, "format": other})
 
 
 def test_uses_that_do_not_belong_together(store: MemoryStore) -> None:

@@ -29,7 +29,7 @@ from unworn.queries import (
     top_k,
 )
 from unworn.sample import Sample, passes
-from unworn.sample.parting import restricted, shuffled
+from unworn.sample.parting import restricted
 
 
 def same(one: Any, two: Any) -> bool:
@@ -130,8 +130,10 @@ def test_no_word_or_mark_of_other_rows_is_left() -> None:
     assert nothing.columns["word"].vocabulary is not None
     assert nothing.columns["word"].vocabulary.tolist() == [""]
     assert len(nothing.features) == 0
-    with pytest.raises(TypeError, match="parted no further"):
-        restricted(part, shuffled(part, b"k" * 32, "uses"))
+    fewer = restricted(part, np.arange(10))
+    assert fewer.origin is not None
+    assert fewer.size == 10
+    assert fewer.length == whole.rows
 
 
 @pytest.mark.parametrize("form", [lambda X: X, lambda X: X.copy(order="F"), lambda X: pl.DataFrame(X), pd.DataFrame])

@@ -14,6 +14,7 @@ c, and what is left to check over all counts is a little skewness. Proofs: ``doc
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -23,16 +24,23 @@ from unworn.bounds.numerics import Floats, check_between, check_probability, who
 
 _SMOOTH = 7
 """The order of the spline by which a stretched count is rounded: its sixth derivative is that of the noise itself."""
-_REACH = 12.0
-"""Standard deviations of Y that are followed; what lies beyond them is below 1e-28, and a logarithm below 150."""
-_INNER = 9.0
-"""Standard deviations within which f# is smooth; beyond them it runs into the pinch."""
-_PINCH = 1e-30
-"""Of f# this much is spread evenly over everything that can be released, so that its logarithm is finite."""
-_ROUNDING = 1e-11
-"""Nats: more than what floats lose in a transform of logarithms below 100, and what lies beyond the reach."""
+_GONE = 70.0
+"""Nats beyond which Y is not followed: e^-70 of it, by Bernstein's inequality, at a logarithm below a million."""
+_ROUNDING = 2e-11
+"""Nats: more than what floats lose in two transforms, of laws and of logarithms below 100."""
 _FINE = 1e-4
 """How far counts between those that are looked at may lie above them, as a share of the cost."""
+_WORK = 2**24
+"""Places that are looked at in all, over all counts."""
+_SIXTH = 75.0
+"""No sixth derivative of the logarithm of a log-concave law, spread by a normal of variance v, passes 75/v^3."""
+WIDEST_RADIUS = 2**22
+"""Noise wider than this is not priced here: a transform of it takes seconds, and its privacy is priced all the same."""
+_FAR = 10.0
+"""Standard deviations from an end of the noise, past which nothing that came from beyond it is left in a float."""
+_WIDE = 4.0
+"""Standard deviations from the middle of the noise to its ends, from which on they are treated one by one."""
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(96)
 
 
 def stretched_variance(n: float, kept: float) -> float:
@@ -61,9 +69,10 @@ def gaussian_nats(n: float, kept: float, sigma: float) -> float:
 def cosine_nats(n: int, kept: float, radius: int) -> float:
     """The cost of raised-cosine noise that stays below ``radius``; for all counts, rounded against us.
 
-    The noise is covered by f# = f * Y at half the rows. To first order the cost is pi^2 Var Y / (2 radius^2), at every
-    z: the cosine is the eigenfunction. Here it is computed, at so many counts that by the second differences the
-    counts between them add at most a ten-thousandth, which is added.
+    The noise is covered by f# = itself, spread by a normal with the variance of Y. To first order the cost is
+    pi^2 Var Y / (2 radius^2), at every z: the cosine is the eigenfunction. Here it is computed, at so many counts that
+    by the second differences the counts between them add at most a ten-thousandth, which is added. Infinite where
+    the noise is wider than :data:`WIDEST_RADIUS`.
 
     >>> round(cosine_nats(100_000, 0.925, 4790), 8)
     0.00043609
@@ -72,55 +81,89 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     """
     n, radius = whole("the number of rows", n, 1), whole("radius", radius, 2)
     check_probability("kept", kept)
-    reach = math.ceil(_REACH * math.sqrt(stretched_variance(n, kept))) + _SMOOTH
-    z = np.arange(1 - radius, radius)
-    noise = (1.0 + np.cos(np.pi * z / radius)) / (2.0 * radius)
-    middle = _stretched_law(n, kept, n // 2, reach)
-    cover = _spread_cosine(radius, 0.5 * (middle + middle[::-1]))
-    logs = np.log(np.pad(cover, reach) * (1.0 - _PINCH) + _PINCH / (2 * (n + radius) + 1))
-    bend = _second_difference(n, kept, logs, reach)
-    first_order = math.pi**2 * stretched_variance(n, kept) / (2.0 * radius**2)
+    variance = stretched_variance(n, kept)
+    spread = math.sqrt(variance)
+    if radius > WIDEST_RADIUS or variance > WIDEST_RADIUS**2:
+        return math.inf
+    reach = _reach(n, kept)
+    logs = _log_cover(radius, spread, radius - 1 + reach)
+    skew = abs(kept * _pull(kept) ** 3 - (1.0 - kept) / 8.0) / 3.0
+    bend = skew * skew * _SIXTH / variance**3  # at most, from one count to the next: what e(c) turns by
+    first_order = math.pi**2 * variance / (2.0 * radius**2)
     step = n if bend == 0.0 else math.floor(math.sqrt(8.0 * _FINE * first_order / bend))
-    counts = sorted({*range(n // 2, n, max(step, 1)), n})
-    log_noise, ahead = np.log(noise), _Ahead(logs)
+    step = max(step, 1, n // 2 * (2 * (radius + reach)) // _WORK)  # so many that it takes a second; more is added then
+    counts = sorted({*range(n // 2, n, step), n})
+    z = np.arange(1 - radius, radius)
+    log_noise = 2.0 * np.log(np.sin(0.5 * np.pi * (radius - np.abs(z)) / radius)) - math.log(radius)
+    ahead = _Ahead(logs)
     worst = max(float((log_noise - ahead.mean(_stretched_law(n, kept, c, reach))).max()) for c in counts)
     gap = max((b - a for a, b in pairwise(counts)), default=0)
     return max(worst, 0.0) + (gap * gap / 8.0 * bend if gap > 1 else 0.0) + _ROUNDING
 
 
-def _spread_cosine(radius: int, law: Floats) -> Floats:
-    """The law of raised-cosine noise plus a number of this symmetric law, right to the last digits.
+def _pull(kept: float) -> float:
+    """How far a row that is kept pulls beyond its own half."""
+    return (1.0 / kept - 1.0) / 2.0
 
-    Far from the ends the cosine is only made flatter, by E cos(pi Y / radius); near them, sums, not transforms, which
-    would lose the small ones.
-    """
-    reach = len(law) // 2
-    x = np.arange(radius - 1 + reach + 1)
-    flatter = float(law @ np.cos(np.pi * np.arange(-reach, reach + 1) / radius))
-    half = (1.0 + flatter * np.cos(np.pi * x / radius)) / (2.0 * radius)
-    first = max(0, radius - 1 - reach)  # from here on an end is near
-    z = np.arange(max(first - reach, 1 - radius), radius)
-    near = np.convolve((1.0 + np.cos(np.pi * z / radius)) / (2.0 * radius), law)
-    half[first:] = near[first - (z[0] - reach) :]
+
+def _reach(n: int, kept: float) -> int:
+    """How far Y goes, but for e^-70: by Bernstein's inequality, or because it can go no further."""
+    most = max(_pull(kept), 0.5)
+    slope = _GONE * most / 3.0
+    tail = slope + math.sqrt(slope**2 + 2.0 * _GONE * n * (1.0 - kept) / (4.0 * kept))
+    return math.ceil(min(tail, n * most)) + _SMOOTH
+
+
+def _log_cover(radius: int, spread: float, end: int) -> Floats:
+    """ln f# on -end .. end: the raised cosine, spread by a normal, at whole numbers; they add up to 1."""
+    x = np.arange(end + 1, dtype=np.float64)
+    half = _log_spread(radius / spread, x / spread)
+    top = float(half.max())
+    half -= top + math.log(2.0 * float(np.exp(half - top).sum()) - math.exp(half[0] - top))
     return np.concatenate([half[:0:-1], half])
 
 
-def _second_difference(n: int, kept: float, logs: Floats, reach: int) -> float:
-    """At most by how much the mean of the logarithms bends from one count of the rows to the next.
+def _log_spread(end: float, x: Floats) -> Floats:
+    """The logarithm of 1 + cos(pi z / end) on -end .. end, spread by a standard normal, at x >= 0; but for a constant.
 
-    A row that counts, instead of one that does not, changes a mean by (|E X^3|/3) times third derivatives, X being what
-    keeping one row or not adds to Y; two such rows, by its square times sixth derivatives: sixth differences of logs.
+    Let the cosine go on for ever: spread, it is 1 - flatter cos(pi u / end) at a distance u from an end. Of that is
+    taken off what came from past either end, I(u) = int_0^inf (1 - cos(pi w / end)) phi(u + w) dw; beyond an end only
+    what came from before it is left, I(u) again. Where both ends are near, a plain sum over the cosine.
     """
-    pull = (1.0 / kept - 1.0) / 2.0
-    skew = abs(kept * pull**3 - (1.0 - kept) / 8.0) / 3.0
-    sixth = np.abs(np.diff(logs, 6))
-    spread = math.sqrt(n * (1.0 - kept) / (4.0 * kept))
-    border = reach + max(0, reach - math.ceil(_INNER * spread))  # places from either end that only a far Y can lead to
-    inner, outer = float(sixth[border : len(sixth) - border].max(initial=0.0)), float(sixth.max())
-    far = _INNER * spread - 2 * _SMOOTH
-    # Bernstein's inequality for a sum of independent numbers, none larger than the larger pull.
-    chance = 1.0 if far <= 0 else 2.0 * math.exp(-far * far / (2.0 * (spread**2 + max(pull, 0.5) * far / 3.0)))
-    return skew * skew * (inner + min(chance, 1.0) * outer)
+    if end < _WIDE:
+        z = end * _NODES
+        logs = np.log(_WEIGHTS * np.cos(0.5 * np.pi * _NODES) ** 2) - 0.5 * z**2
+        return _log_sums(lambda at: logs + at * z, x) - 0.5 * x**2
+    rate = math.pi / end
+    u, past, other = np.abs(x - end), np.full_like(x, -math.inf), np.full_like(x, -math.inf)
+    near, before = x > end - _FAR, x < end
+    past[near] = _log_past(rate, u[near])
+    other[x < _FAR - end] = _log_past(rate, x[x < _FAR - end] + end)
+    flat = -math.expm1(-0.5 * rate * rate) * np.cos(rate * u) + 2.0 * np.sin(0.5 * rate * u) ** 2
+    found = np.empty_like(x)
+    found[before] = np.log(flat[before] - np.exp(past[before]) - np.exp(other[before]))
+    found[~before] = past[~before] + np.log1p(-np.exp(other[~before] - past[~before]))
+    return found
+
+
+def _log_past(rate: float, u: Floats) -> Floats:
+    """ln I(u): a sum of positive terms, of which none that is small is lost."""
+
+    def logs(at: Floats) -> Floats:
+        last = np.minimum(13.0, 45.0 / np.maximum(at, 1e-300))  # what comes from further is no sixteenth digit
+        w = last * (0.5 * (_NODES + 1.0))
+        return np.log(last * _WEIGHTS * np.sin(0.5 * rate * w) ** 2) - w * (at + 0.5 * w)
+
+    return _log_sums(logs, u) - 0.5 * u**2 - 0.5 * math.log(math.tau)
+
+
+def _log_sums(logs: Callable[[Floats], Floats], places: Floats) -> Floats:
+    """The logarithm of a sum at each place, a few thousand places at a time."""
+    found = np.empty_like(places)
+    for first in range(0, len(places), 4096):
+        part = slice(first, first + 4096)
+        found[part] = np.log(np.exp(logs(places[part, np.newaxis])).sum(axis=1))
+    return found
 
 
 class _Ahead:
@@ -134,10 +177,9 @@ class _Ahead:
 
     def mean(self, law: Floats) -> Floats:
         """E logs(z - Y) at each z of the noise, for Y of this law on -reach .. reach."""
-        reach = len(law) // 2
         product: Floats = np.fft.irfft(self._transform * np.fft.rfft(law, self._size), self._size)
-        # Logs run over radius - 1 + 2 reach to either side: the noise's own places begin where two reaches end.
-        inside = product[3 * reach : self._length - reach]
+        # Where the logarithms hold every z - Y: what else came out is of no use.
+        inside = product[len(law) - 1 : self._length]
         return inside / float(law.sum()) + self._middle
 
 
@@ -152,15 +194,17 @@ def _stretched_law(n: int, kept: float, count: int, reach: int) -> Floats:
     """The law of Y on -reach .. reach, where ``count`` of n rows count."""
     ones_low, ones = _binomial(count, kept)
     rest_low, rest = _binomial(n - count, kept)
-    law = np.convolve(ones, rest[::-1])
+    size = _good_size(len(ones) + len(rest) - 1)
+    law = np.fft.irfft(np.fft.rfft(ones, size) * np.fft.rfft(rest[::-1], size), size)[: len(ones) + len(rest) - 1]
     low = ones_low - (rest_low + len(rest) - 1)
     places = (low + np.arange(len(law))) / (2.0 * kept) + (n / 2.0 - count)
+    held = np.abs(places) <= reach - _SMOOTH // 2 - 1
+    places, law = places[held], np.maximum(law[held], 0.0)
     whole_part = np.floor(places).astype(np.int64)
     rounded = np.zeros(2 * reach + 1)
     for near in range(-(_SMOOTH // 2), _SMOOTH // 2 + 2):
         at = whole_part + near
-        inside = np.abs(at) <= reach
-        np.add.at(rounded, at[inside] + reach, law[inside] * _spline(places[inside] - at[inside]))
+        rounded += np.bincount(at + reach, law * _spline(places - at), 2 * reach + 1)
     return rounded
 
 
@@ -168,7 +212,7 @@ def _binomial(n: int, chance: float) -> tuple[int, Floats]:
     """Where the law of a binomial count begins to matter, and the law from there on."""
     from scipy.special import gammaln, xlog1py, xlogy
 
-    spread = (_REACH + 4.0) * math.sqrt(n * chance * (1.0 - chance)) + 10.0
+    spread = 16.0 * math.sqrt(n * chance * (1.0 - chance)) + 10.0
     low, high = max(0, math.floor(n * chance - spread)), min(n, math.ceil(n * chance + spread))
     k = np.arange(low, high + 1, dtype=np.float64)
     logs = xlogy(k, chance) + xlog1py(n - k, -chance) - gammaln(k + 1.0) - gammaln(n - k + 1.0)

@@ -24,6 +24,13 @@ from unworn.bounds.transfer.search import lowest
 
 _SURE = 1.0 + 1e-12
 """Against what floats lose in a sum of a few terms."""
+_AGAINST = 1.0 + 1e-6
+"""By how much a plan says that an answer costs more than it does: other machines' floats find no more."""
+_ULPS = 4e-16
+_HOPELESS = 0.9
+"""Where a plan promises so little to first order, it is not worked out: it promises nothing."""
+_FEWEST = 0.02
+"""The least chance with which rows are kept: a fiftieth of what is known for nothing is lost by it at most."""
 
 
 def claim_nats(beta: float, spent: float, kept: float) -> float:
@@ -49,21 +56,53 @@ def count_limits(least: float, most: float, n: int, nats: float) -> tuple[float,
     check_nats("nats", nats)
     if not -math.inf < least <= most < math.inf:
         raise ValueError(f"the rows' count must lie between two numbers in order, not {least!r} and {most!r}")
-    low = low_limit(min(max(math.ceil(least), 0), n), n, -nats)
-    high = 1.0 - low_limit(min(max(n - math.floor(most), 0), n), n, -nats)
+    low = _low_limit(min(max(math.ceil(least), 0), n), n, nats)
+    high = 1.0 - _low_limit(min(max(n - math.floor(most), 0), n), n, nats)
     return low, min(1.0, math.nextafter(high, 2.0))
+
+
+@lru_cache(maxsize=2**16)
+def _low_limit(count: int, n: int, nats: float) -> float:
+    """All answers of a plan have its nats: a count that comes again is looked up."""
+    return low_limit(count, n, -nats)
+
+
+def mean_limits(released: float, noise: float, n: int, nats: float) -> tuple[float, float]:
+    """The population's mean, if noise without bound was added to the rows': ``noise`` is the CVaR of the largest.
+
+    With x = sqrt(8 nats / n), fixed by the plan, R - noise <= (ln(1 + theta (e^x - 1)) + nats/n) / x, and the same for
+    1 - R. Never further than noise + sqrt(nats / 2n) from R, and nearer towards 0 and 1.
+
+    >>> [round(end, 4) for end in mean_limits(0.5, 0.03, 100_000, 100.0)]
+    [0.4476, 0.5524]
+    >>> [round(end, 4) for end in mean_limits(0.01, 0.03, 100_000, 100.0)]
+    [0.0, 0.0519]
+    """
+    check_nats("nats", nats)
+    tilt = min(math.sqrt(8.0 * nats / n), 100.0)
+
+    def low(share: float) -> float:
+        ahead = tilt * (share - noise * (1.0 + _ULPS)) - nats / n * (1.0 + _ULPS)
+        return max(0.0, math.expm1(ahead) / math.expm1(tilt) - _ULPS)
+
+    furthest = noise + nats / n / tilt
+    if not -furthest <= released <= 1.0 + furthest:
+        return 0.0, 1.0  # one of the misses: nothing is known
+    return low(released), 1.0 - low(1.0 - released)
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyPlan:
     """k answers from n rows: the noise (in rows), the chance with which rows are kept, and what it comes to.
 
+    ``kappa`` is what one answer costs and ``nats`` what all of them together leave open, both rounded against us.
     ``reach`` is how far the noise goes: for bounded noise surely, for Gaussian noise the CVaR of the largest.
     ``width`` is what no interval passes to either side of its answer.
     """
 
     noise: float
     kept: float
+    kappa: float
     nats: float
     reach: float
     width: float
@@ -79,8 +118,11 @@ def cosine_plan(n: int, k: int, beta: float, radius: int) -> NoisyPlan:
     _check_plan(n, k, beta)
     check_whole("radius", radius, 2)
     kept = _best_share(n, k, beta, math.pi**2 / (2.0 * radius**2))
-    nats = claim_nats(beta, k * cosine_nats(n, kept, radius), kept)
-    return NoisyPlan(float(radius), kept, nats, radius - 1.0, _bounded_width(n, radius - 1.0, nats))
+    kappa = cosine_nats(n, kept, radius) * _AGAINST
+    if kappa == math.inf:  # wider than is priced here
+        return NoisyPlan(float(radius), kept, kappa, kappa, radius - 1.0, 1.0)
+    nats = claim_nats(beta, k * kappa, kept)
+    return NoisyPlan(float(radius), kept, kappa, nats, radius - 1.0, _bounded_width(n, radius - 1.0, nats))
 
 
 def gaussian_plan(n: int, k: int, beta: float, sigma: float) -> NoisyPlan:
@@ -91,9 +133,10 @@ def gaussian_plan(n: int, k: int, beta: float, sigma: float) -> NoisyPlan:
     """
     _check_plan(n, k, beta)
     kept = _best_share(n, k, beta, 1.0 / (2.0 * sigma**2))
-    nats = claim_nats(beta, k * gaussian_nats(n, kept, sigma), kept)
+    kappa = gaussian_nats(n, kept, sigma) * _AGAINST
+    nats = claim_nats(beta, k * kappa, kept)
     reach = sigma * largest_gaussian(k, beta)
-    return NoisyPlan(sigma, kept, nats, reach, min(1.0, reach / n + math.sqrt(nats / (2.0 * n))))
+    return NoisyPlan(sigma, kept, kappa, nats, reach, min(1.0, reach / n + math.sqrt(nats / (2.0 * n))))
 
 
 @lru_cache(maxsize=1024)
@@ -112,7 +155,9 @@ def best_cosine(n: int, k: int, beta: float) -> NoisyPlan:
         return _bounded_width(n, radius - 1.0, claim_nats(beta, spent, kept))
 
     radius = lowest(width, math.sqrt(n * math.pi * math.sqrt(k)) / 2.0 + 2.0, close=2e-3)
-    return cosine_plan(n, k, beta, min(max(2, round(radius)), n))
+    if width(radius) > _HOPELESS:
+        return NoisyPlan(radius, _FEWEST, math.inf, math.inf, radius - 1.0, 1.0)
+    return cosine_plan(n, k, beta, max(2, min(round(radius), n)))
 
 
 @lru_cache(maxsize=1024)
@@ -132,7 +177,7 @@ def _best_share(n: int, k: int, beta: float, rate: float) -> float:
     """The chance of keeping a row that makes claim_nats least, if an answer costs ``rate`` times the variance of Y."""
     spent = k * rate * n / 4.0
     ratio = math.sqrt(spent / -math.log(beta))
-    return min(max(ratio / (1.0 + ratio), 1e-3), 1.0 - 1e-6)
+    return min(max(ratio / (1.0 + ratio), _FEWEST), 1.0 - 1e-6)
 
 
 def _bounded_width(n: int, reach: float, nats: float) -> float:

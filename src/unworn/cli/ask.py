@@ -65,6 +65,13 @@ def ask(
     train: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Other rows you may see: they provide the guess.")
     ] = None,
+    practice: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Set a share of the rows aside: their exact values guess.  [default: 0.25 with --target, else 0]",
+        ),
+    ] = None,
     by: Annotated[str | None, typer.Option(metavar="TEAM", help="Who asks, for the record.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask anew, and pay, though it was asked before.")] = False,
     quote: Annotated[bool, typer.Option("--quote", help="Only the price: nothing is asked or charged.")] = False,
@@ -110,7 +117,7 @@ def ask(
     from unworn.queries.sql import parse as parse_sql
 
     query = parse_sql(question, range=range)  # refused before a ledger is made for it
-    given = Given(data, target, groups, train, asks, confidence, name, max_width)
+    given = Given(data, target, groups, train, asks, confidence, name, max_width, practice)
     with ExitStack() as stack:
         where = ledger or ledger_beside(data)
         try:
@@ -123,6 +130,8 @@ def ask(
         try:
             if quote:
                 _quote(holdout, query, guess, guess_se, final, json, where)
+                if not json and not final and guess is None and holdout.id not in known and holdout.terms.practice:
+                    note("Priced without a guess: once the rows are sealed, those for practice guess.")
                 return
             if holdout.id not in known:
                 _sealed(holdout, where)
@@ -203,8 +212,10 @@ def _check_card(card: Path | None) -> None:
 def _sealed(holdout: Any, where: str) -> None:
     unit = "groups" if holdout.terms.schema.grouped else "rows"
     plan = "no planned number of asks" if holdout.terms.asks is None else f"{holdout.terms.asks:,} planned asks"
+    aside = f", {holdout.practice.size:,} more for practice" if holdout.practice.size else ""
     note(
-        f"Sealed {holdout.size:,} {unit} as {holdout.name!r}: {plan}, {percent(holdout.confidence)} for all together.\n"
+        f"Sealed {holdout.size:,} {unit} as {holdout.name!r}{aside}: {plan}, {percent(holdout.confidence)} for all "
+        "together.\n"
         f"  The ledger is {where}, its key lies in {where}.keys: keep both, and keep the key to yourself."
     )
 
@@ -222,6 +233,7 @@ def _document(answer: Any, holdout: Any, told: dict[str, Any], where: str, card:
         "index": answer.index,
         "repeat": repeat,
         "guess": None if record.guess is None else record.guess.value,
+        "practice": None if answer.practice is None else answer.practice.value,
         "by": record.by,
         "holdout": holdout.name,
         "rows": holdout.size,
@@ -237,6 +249,8 @@ def _print(answer: Any, holdout: Any, told: dict[str, Any], where: str, card: Pa
     say(answer.label)
     say(f"  {number(answer.value)}  in [{number(answer.low)}, {number(answer.high)}], ± {number(answer.width)}")
     say(f"  {_SOURCES.get(answer.source, answer.source)}")
+    if answer.practice is not None:
+        say(f"  practice rows: {number(answer.practice.value)}, free and without a promise")
     if repeat:
         say(f"  asked before: this is answer {answer.index} again, free")
     say(f"  {percent(answer.confidence)} for all answers together · answer {answer.index} of {holdout.name!r}")

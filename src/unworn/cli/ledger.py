@@ -129,6 +129,7 @@ def _holdout(store: Store, identity: str, transcript: Transcript) -> dict[str, A
         "size": terms.size,
         "unit": "group" if terms.schema.grouped else "row",
         **({} if terms.uses is None else terms.uses.to_json()),
+        **({"practice": terms.practice_size} if terms.practice else {}),
         "mechanism": terms.mechanism.to_json(),
         "confidence": terms.confidence,
         "planned": terms.asks,

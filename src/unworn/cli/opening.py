@@ -12,7 +12,7 @@ from typing import Any
 
 from unworn.cli.output import BadInput, bad_input, note
 from unworn.engines.duckdb_sources import is_duckdb, place_of, title_of
-from unworn.errors import Mismatch, RepeatedRows, SecondLedger, SmallHoldout
+from unworn.errors import Mismatch, PracticeRows, RepeatedRows, SecondLedger, SmallHoldout
 from unworn.holdout import Holdout
 from unworn.ledger import GENESIS, MemoryStore, Store, ledger_url
 from unworn.mechanisms.transcript import Terms
@@ -30,6 +30,7 @@ class Given:
     confidence: float | None = None
     name: str | None = None
     max_width: float | None = None
+    practice: float | None = None
 
     def open(self, store: Store) -> Holdout:
         """The holdout of these rows: on its sealed terms where the ledger knows them, else sealed now.
@@ -82,13 +83,15 @@ class Given:
             options["confidence"] = self.confidence if self.confidence is not None else terms.confidence
             options["mechanism"] = terms.mechanism
             options["schema"] = terms.schema
+        if self.practice is not None:
+            options["practice"] = self.practice
         train = None if self.train is None else str(self.train)
         with bad_input(), _notes(quiet=isinstance(store, Rehearsal)):
             return Holdout(self.data, target, groups=self.groups, ledger=store, train=train, **options)
 
     def _insisted(self, error: Mismatch) -> bool:
         """Whether the command line itself asked for what does not fit, or leaves out what nothing else knows."""
-        said = {"asks": self.asks, "confidence": self.confidence, "name": self.name}
+        said = {"asks": self.asks, "confidence": self.confidence, "name": self.name, "practice": self.practice}
         differing = error.numbers.get("differing", ())
         return error.numbers.get("needs") == "groups" or any(said.get(what) is not None for what in differing)
 
@@ -152,7 +155,7 @@ def _notes(*, quiet: bool) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for each in caught:
-        if not issubclass(each.category, SmallHoldout | RepeatedRows | SecondLedger):
+        if not issubclass(each.category, SmallHoldout | RepeatedRows | SecondLedger | PracticeRows):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         elif not quiet:
             note(str(each.message))

@@ -174,4 +174,5 @@ def _print_ledger(ledger: str, checked: list[dict[str, Any]], head: str | None) 
 
 def _unit(terms: Terms) -> str:
     unit = "groups" if terms.schema.grouped else "rows"
-    return unit if terms.uses is None else f"{unit} ({terms.uses})"
+    aside = f" + {terms.practice_size:,} for practice" if terms.practice else ""
+    return (unit if terms.uses is None else f"{unit} ({terms.uses})") + aside

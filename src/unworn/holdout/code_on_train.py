@@ -6,7 +6,6 @@ that was never fitted, a column that is not there, text where a number belongs.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -113,6 +112,8 @@ def _returned(query: Query, train: Sample) -> str:
 @cache
 def say_what_is_withheld() -> None:
     """Once in a process, before any code sees sealed rows: said later, it would tell that there was something."""
+    import logging
+
     logging.getLogger("unworn").warning(
         "What code prints, warns of or logs while it sees a holdout's rows is withheld, because it would tell of them "
         "for nothing. On train=, or on rows of your own, it shows."

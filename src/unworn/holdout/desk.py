@@ -88,7 +88,7 @@ class Desk:
         An interrupt goes on at once if no row was touched for it; else when what it interrupted is in the ledger.
         """
         self._mine()
-        if self._server == threading.get_ident():
+        if self._line.led_by == threading.get_ident():
             raise Unaskable("a question's own code cannot ask the holdout that is running it")
         job = Job(asks, self.rows)
         interrupt: BaseException | None = None
@@ -122,11 +122,6 @@ class Desk:
             while True:
                 self._jobs.remove(job)
 
-    @property
-    def _server(self) -> int | None:
-        """The thread that serves everybody's questions just now."""
-        return self._line.led_by
-
     def _serve(self) -> None:
         """Settle everybody's questions: read what they need, enter all of it at once, then let the answers go."""
         with self._lock:  # this process's: whoever comes here has just seen to that
@@ -149,7 +144,8 @@ class Desk:
         """
         if self.transcript.torn or self.transcript.head != self._durable.hash:
             self.refresh()  # an earlier turn failed to: a repeat would be told what never became durable
-        head, entries = self.transcript.head, list[Entry]()
+        head = self.transcript.head
+        entries: list[Entry] = []
         errors: dict[int, Exception] = {}
         try:
             for place, job in enumerate(self._taken_up(jobs)):
@@ -186,20 +182,23 @@ class Desk:
     def _taken_up(self, jobs: list[Job]) -> Iterator[Job]:
         """Those of an earlier try, then whoever waits and, one by one, whoever comes meanwhile and is soon done."""
         yield from jobs
-        with suppress(IndexError):  # nobody is left, or the last one has just given up
-            for _ in range(len(self._jobs)):
-                job = self._jobs.popleft()
+        waiting = self._jobs
+        try:
+            for _ in range(len(waiting)):
+                job = waiting.popleft()
                 if not (job.settled or job in jobs):  # put back, and come again, after an interrupt
                     jobs.append(job)
                     yield job
-            if not self._jobs:
+            if not waiting:
                 return
             until = time.monotonic() + _LATE
-            while len(jobs) < _TOGETHER and time.monotonic() < until and self._jobs[0].short:
-                job = self._jobs.popleft()
+            while len(jobs) < _TOGETHER and time.monotonic() < until and waiting[0].short:
+                job = waiting.popleft()
                 if not (job.settled or job in jobs):
                     jobs.append(job)
                     yield job
+        except IndexError:  # nobody is left, or the last one has just given up
+            return
 
     def _is_entered(self, job: Job) -> bool:
         """Whether what was written for a job became durable, though its leader was interrupted."""
@@ -278,7 +277,7 @@ class Desk:
 
     def released(self) -> Transcript:
         """Under :meth:`order`: the transcript, in which nothing waits to become durable, so that all may be shown."""
-        if self._server == threading.get_ident():
+        if self._line.led_by == threading.get_ident():
             raise Unaskable("a question's own code cannot look at the holdout that is running it")
         self.refresh()
         return self.transcript
@@ -289,6 +288,7 @@ class Desk:
             terms, state = self.transcript.terms, self.transcript.state
         unit = "groups" if terms.schema.grouped else "rows"
         share = "" if terms.uses is None else f" ({terms.uses})"
+        share += f" + {_spaced(terms.practice_size)} for practice" if terms.practice else ""
         return (
             f"{terms.name} · {_spaced(terms.size)} {unit}{share} · asked {_spaced(state.asked)} · "
             f"surprises {state.surprises} · {100 * terms.confidence:.6g} %"
@@ -312,7 +312,7 @@ class Desk:
         transcript, mechanism = self.transcript, self.transcript.mechanism
         places: dict[int, int] = {}
         fresh: dict[tuple[str, int | None], int] = {}
-        offers: list[tuple[int, Ask, Offer]] = []
+        waiting: list[tuple[int, Ask]] = []
         for place, ask in enumerate(asks):
             name = ask.name
             told = None if ask.again else transcript.answered(*name)
@@ -321,11 +321,12 @@ class Desk:
             elif name in fresh and not ask.again:
                 places[place] = fresh[name]
             else:
-                ask = self.guessed(ask)
-                fresh[name] = places[place] = len(transcript.entries) + len(offers)
-                offers.append((place, ask, self.offer(ask, len(offers))))
-        if not offers:
+                fresh[name] = places[place] = len(transcript.entries) + len(waiting)
+                waiting.append((place, self.guessed(ask)))
+        if not waiting:
             return list(places.values()), []
+        waiting = [(place, ask.placed(position, len(waiting))) for position, (place, ask) in enumerate(waiting)]
+        offers = [(place, ask, self.offer(ask, position)) for position, (place, ask) in enumerate(waiting)]
         key = self.writable()
         state, head, now = transcript.state, transcript.head, round(self._clock(), 3)
         noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]

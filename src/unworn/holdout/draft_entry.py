@@ -53,7 +53,8 @@ class DraftEntry:
             self.batch,
             draw,
         )
-        entry = Entry.seal(self.holdout, self.index, self.previous, record.to_body(), self.key)
+        text = record.to_text(query.canonical_text)
+        entry = Entry.seal_text(self.holdout, self.index, self.previous, text, self.key)
         return entry, record, mechanism.follow(state, event)
 
     def write_failure(self, mechanism: Mechanism, state: State, interrupted: bool) -> Written:

@@ -43,25 +43,20 @@ class FinalQuote:
 
 
 def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list[Ask]:
-    """The same questions as final ones, fixed together: each distinct one once, with what is known of it.
+    """The same questions as final ones, fixed together, with what is known of them.
 
     Those that have a final value already are told it again, and share nothing with the others.
     """
-    names: dict[str, Ask] = {}
-    for ask in asks:
-        if ask.facts.null is not None:
-            raise Unaskable("a test has no final value: ask for that of the question itself")
-        names.setdefault(ask.query.fingerprint, ask)
+    if any(ask.facts.null is not None for ask in asks):
+        raise Unaskable("a test has no final value: ask for that of the question itself")
+    names = dict.fromkeys(ask.query.fingerprint for ask in asks)
     fresh = [name for name in names if transcript.answered(name, FINAL) is None]
-    count = max(len(fresh), 1)
+    places = {name: (position, len(fresh), close) for position, name in enumerate(fresh)}
     return [
-        replace(ask, guess=None, parent=_narrowest(name, transcript), final=_place(fresh, name, count, close))
-        for name, ask in names.items()
+        replace(ask, guess=None, parent=_narrowest(name, transcript), final=places.get(name, (0, 1, close)))
+        for ask in asks
+        for name in [ask.query.fingerprint]
     ]
-
-
-def _place(fresh: list[str], name: str, count: int, close: bool) -> tuple[int, int, bool]:
-    return (fresh.index(name) if name in fresh else 0), count, close
 
 
 def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
@@ -76,7 +71,7 @@ def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
 
 def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:
     """What these final asks would reach."""
-    mechanism, widths, cost = transcript.mechanism, [], 0.0
+    mechanism, widths, costs = transcript.mechanism, [], dict[str, float]()
     for ask in asks:
         told = transcript.answered(*ask.name)
         if told is not None:
@@ -86,5 +81,5 @@ def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> Fin
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
         symbol = likely_final(offer)
         widths.append(mechanism.publish_width(offer, symbol))
-        cost += 0.0 if close else getattr(final_event(offer, symbol), "nats", 0.0)
-    return FinalQuote(tuple(ask.query.label for ask in asks), tuple(widths), close, cost)
+        costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, symbol), "nats", 0.0)
+    return FinalQuote(tuple(ask.query.label for ask in asks), tuple(widths), close, sum(costs.values()))

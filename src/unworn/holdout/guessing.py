@@ -1,4 +1,4 @@
-"""Where a guess comes from: the asker, else the training rows, else the latest answer to the same metric."""
+"""Where a guess comes from: the asker, else training rows, practice rows, or the latest answer to the same metric."""
 
 from __future__ import annotations
 
@@ -45,20 +45,25 @@ def train_guess(query: Query, train: Sample) -> Guess | None:
         facts = query.facts(train.schema, train.rows)
     except Unaskable:
         return None
+    return visible_guess(query, facts, train, "train")
+
+
+def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess:
+    """The exact value on rows that may be seen, with its standard error and, of paired questions, the discordance."""
     if facts.kind == "paired":
-        difference, spread = (float(x) for x in run_on_train(query, train, lambda: train.differences([query])[0]))
+        difference, spread = (float(x) for x in run_on_train(query, rows, lambda: rows.differences([query])[0]))
         span = (facts.high - facts.low) / 2
-        # Doubled; and agreement on every training row still leaves room for a few that differ.
-        discordance = min(2 * max(spread / span, 8 / train.size), 1.0)
+        # Doubled; and agreement on every one of them still leaves room for a few that differ.
+        discordance = min(2 * max(spread / span, 8 / rows.size), 1.0)
         variance = max(spread / span - (difference / span) ** 2, 0.0)
-        return Guess(difference, span * standard_error(variance, train.size), discordance * span, "train")
+        return Guess(difference, span * standard_error(variance, rows.size), discordance * span, origin)
     if facts.kind == "binary":
-        value, span = int(run_on_train(query, train, lambda: train.counts([query])[0])) / train.size, 1.0
+        value, span = int(run_on_train(query, rows, lambda: rows.counts([query])[0])) / rows.size, 1.0
     else:
-        value = float(run_on_train(query, train, lambda: train.means([query])[0]))
+        value = float(run_on_train(query, rows, lambda: rows.means([query])[0]))
         span = facts.high - facts.low
     share = (value - facts.low) / span
-    return Guess(value, span * standard_error(share * (1 - share), train.size), None, "train")
+    return Guess(value, span * standard_error(share * (1 - share), rows.size), None, origin)
 
 
 def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | None:

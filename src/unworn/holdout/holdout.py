@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, SupportsFloat, overload
@@ -16,10 +17,12 @@ from unworn.holdout.desk import Desk
 from unworn.holdout.guessing import fold_guess, given_guess, train_guess
 from unworn.holdout.jobs import Ask
 from unworn.holdout.looking import Looking
+from unworn.holdout.practice import USUALLY, Practice, Usual, estimate, practice_guess, usual_share
 from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store
-from unworn.mechanisms import Guess, GuessAndCheck, Mechanism
+from unworn.mechanisms import GuessAndCheck, Mechanism
 from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
+from unworn.mechanisms.practice_share import checked_share
 from unworn.mechanisms.uses import Uses
 from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
 from unworn.queries import metric as metric_query
@@ -66,6 +69,11 @@ class Holdout(Looking):
         Rows the asker may see (a frame like ``data``, or ``(X, y)``), disjoint from ``data`` and not the rows a scored
         model was fitted on: they provide guesses and the schema, and models and functions are tried on them first.
         Rows shared with ``data``, if more than chance explains, are refused.
+    practice
+        The share of the rows to set aside when they are sealed, as 0.25: a random part whose exact values are free (see
+        :attr:`practice`), may wear out, and are the guesses that the sealed rest confirms. ``size`` counts the sealed
+        rows only. 0 or ``None`` is none. Left out, known rows keep what they were sealed with, and of 500 new rows or
+        more with ``y``, without ``train`` and with no ``mechanism`` chosen a quarter is set aside, which is said once.
     schema
         ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing. Left out,
         known rows keep the schema they were sealed with.
@@ -99,11 +107,12 @@ class Holdout(Looking):
         name: str | None = None,
         max_width: float | None = None,
         train: Any = None,
+        practice: float | Usual | None = USUALLY,
         schema: Any = None,
         uses: Mapping[str, float] | None = None,
         use: str = "asks",
     ) -> None:
-        from unworn.holdout.notices import check_train, warn_if_repeated, warn_if_small
+        from unworn.holdout.notices import check_train, warn_if_repeated, warn_if_small, warn_of_practice
         from unworn.holdout.opening import Wanted, open_rows  # here: half of what an import would load
         from unworn.holdout.rows_ledger import find_ledger
         from unworn.sample import Sample
@@ -111,6 +120,7 @@ class Holdout(Looking):
 
         asks = _check_numbers(asks, confidence, max_width)
         declared = _declared(uses, use)
+        share = None if practice is USUALLY else checked_share(practice)
         if name is not None:
             _checked_text(name, "name=, what the holdout is called,")
         if mechanism is not None and not isinstance(mechanism, Mechanism):
@@ -119,6 +129,11 @@ class Holdout(Looking):
         kept = is_stored(data)
         if kept and declared is not None:
             raise Unaskable("rows kept in an engine have one use: read them into memory to part them among uses")
+        if kept and share:
+            raise Unaskable(
+                "rows kept in an engine are all sealed: read them into memory to set some aside for practice, or give "
+                "train="
+            )
         sample: Any = (Stored if kept else Sample).read(data, y, groups=groups, schema=schema, train=self._train)
         place = None
         try:
@@ -126,6 +141,7 @@ class Holdout(Looking):
                 check_train(sample, self._train)
             place = find_ledger(sample, ledger)
             chosen = GuessAndCheck() if mechanism is None else mechanism
+            left_to_us = train is None and mechanism is None and declared is None
             wanted = Wanted(
                 name,
                 chosen,
@@ -134,8 +150,13 @@ class Holdout(Looking):
                 declared,
                 beside=place.elsewhere is not None,
                 declares_schema=schema is not None,
+                practice=share,
+                usual_practice=usual_share(sample) if left_to_us else 0.0,
             )
-            transcript, key, self._reordered, self._sample, anew = open_rows(sample, place.store, wanted)
+            transcript, key, self._reordered, self._sample, anew, practice_rows = open_rows(sample, place.store, wanted)
+            # Before rows are sealed for good, the part is not the one it will be, and says too much of the others.
+            rehearsed = anew and hasattr(place.store, "stands_for")
+            self._practice_rows = None if rehearsed else practice_rows
             place.confirm(transcript.first.holdout)
             self._desk = Desk(self._sample, place.store, transcript, key)
         except BaseException:
@@ -146,11 +167,18 @@ class Holdout(Looking):
         if anew:
             if not kept:
                 warn_if_repeated(sample)
+            if share is None and transcript.terms.practice:
+                warn_of_practice(transcript)
             warn_if_small(transcript)
         self._desk.max_width = max_width
         if self._desk.key is not None:
             self._sample.seal(self._desk.key.derive("unworn/parts"))
         self._ticket = Ticket(self, train, {"y": y, "groups": groups, "schema": schema})
+
+    @property
+    def practice(self) -> Practice:
+        """The rows set aside for practice: exact values for the asking, which cost nothing and may wear out."""
+        return Practice(self, self._practice_rows)
 
     # ------------------------------------------------------------------ asking
 
@@ -198,10 +226,11 @@ class Holdout(Looking):
     ) -> Answer:
         """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
 
-        Without a guess the value on ``train`` is it, or else the latest score by the same metric. A model is known by
-        its own bytes and code, or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …).
-        With ``train`` a model is tried there first, and what it raises is told in full; what it raises, prints or warns
-        of on the holdout's rows is not.
+        Predictions are for all the rows, practice rows too. Without a guess the value on ``train`` is it, or else that
+        on the practice rows, or else the latest score by the same metric. A model is known by its own bytes and code,
+        or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice
+        rows a model is tried there first, and what it raises is told in full; what it raises, prints or warns of on the
+        sealed rows is not.
         """
         query = self._metric(metric, predictions, name, options)
         made_here = not _is_source(predictions)
@@ -223,7 +252,7 @@ class Holdout(Looking):
         """The metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
 
         ``discordance`` is how large the mean absolute difference between the two is expected to be at most (for
-        accuracy: the share of rows only one of them gets right); ``train`` provides it where it can.
+        accuracy: the share of rows only one of them gets right); ``train`` or practice rows provide it where they can.
         """
         query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
         if discordance is not None and guess is None:
@@ -263,6 +292,8 @@ class Holdout(Looking):
             raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
         if record.offer.final is not None:
             raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
+        if record.offer.radius:
+            raise Unaskable("a noisy answer names no cell to sharpen: ask with a guess, or for the final value")
         if not isinstance(self.mechanism, GuessAndCheck):
             raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
         ask = Ask(self._question_of(answer, record), record.facts, None, _checked_name(by), parent=answer.index)
@@ -274,29 +305,27 @@ class Holdout(Looking):
         return self._one(ask)
 
     @overload
-    def final(
-        self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None
-    ) -> Answer: ...
+    def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
     @overload
     def final(
-        self, questions: Iterable[Answer | Query | str], *, close: bool = True, by: str | None = None
+        self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
     ) -> list[Answer]: ...
     def final(
-        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True, by: str | None = None
+        self,
+        questions: Answer | Query | str | Iterable[Answer | Query | str],
+        *,
+        close: bool = True,
+        by: str | None = None,
     ) -> Answer | list[Answer]:
         """The last word: exact values, nearly as sharp as those of a test set that nobody had touched.
 
         Several answers or questions at once are fixed together and share the level. The holdout is then closed, because
-        what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final` tells
-        beforehand. A final interval is never wider than what was known.
+        what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final`
+        tells beforehand. A final interval is never wider than what was known.
         """
         one = isinstance(questions, Answer | Query | str)
-        asks = self._final_asks(questions, close, by)
-        told = self._enter(asks)
-        if one:
-            return self._checked_answer(told[0])
-        by_name = {ask.query.fingerprint: answer for ask, answer in zip(asks, told, strict=True)}
-        return [by_name[ask.query.fingerprint] for ask in asks]
+        told = self._enter(self._final_asks(questions, close, by))
+        return self._checked_answer(told[0]) if one else told
 
     def quote_final(
         self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True
@@ -350,23 +379,28 @@ class Holdout(Looking):
         return query
 
     def quote(
-        self, question: Query | str, guess: SupportsFloat | None = None, *, guess_se: float | None = None
+        self,
+        question: Query | str,
+        guess: SupportsFloat | None = None,
+        *,
+        guess_se: float | None = None,
+        again: bool = False,
     ) -> Quote:
-        """What a question would cost and how wide its answer would be, without asking it."""
+        """What a question would cost and how wide its answer would be, without asking it (again, if it was asked)."""
         from unworn.holdout.meter import Quote
 
         ask = self._prepare(question, guess, guess_se)
         with self._desk.order():
             transcript = self._desk.released()
-            told = transcript.answered(ask.query.fingerprint)
+            told = None if again else transcript.answered(ask.query.fingerprint)
             if told is not None:
-                width = self._desk.answer(told).width
-                return Quote(told, width, width, 0.0, 0.0, None, True)
+                known = self._desk.answer(told)
+                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high)
             offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None)
-        mechanism, likely = self.mechanism, self.mechanism.likely(offer)
-        width, widest = mechanism.publish_width(offer, likely), mechanism.widest(offer)
-        cost, surprise = mechanism.prices(offer)
-        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False)
+        mechanism = self.mechanism
+        likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
+        (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
+        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
@@ -435,6 +469,32 @@ class Holdout(Looking):
         """Everything that can be refused without rows is refused here."""
         if not isinstance(again, bool):
             raise Unaskable(f"again= is True or False, not {show_value(again)}")
+        query, facts = self._understand(question, test=test)
+        try:
+            _ = query.fingerprint  # made here, so that what has none is refused before rows are read
+        except (TypeError, ValueError, RecursionError) as why:
+            raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
+        if facts.runs_code and not made_here:
+            check_code(query)
+        visible = self._practice_rows if self._train is None else self._train
+        if facts.runs_code and visible is not None:
+            try_code(query, set(self._sample.columns), visible, self._few_rows)
+        elif facts.runs_code:
+            check_fitted(query)
+        guess = None if value is None else given_guess(facts, value, error, discordance)
+        if value is None and error is not None:
+            raise Unaskable("guess_se says how sure a guess is: give guess= too")
+        if guess is None and self._train is not None and not test:
+            guess = train_guess(query, self._train)
+        practice = None
+        if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
+            expected = practice_guess(query, facts, self._practice_rows)
+            guess = expected if guess is None and not test else guess
+            practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
+        return Ask(query, facts, guess, _checked_name(by), again, practice=practice)
+
+    def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
+        """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
         query = _read_sql(question) if isinstance(question, str) else question
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
@@ -451,23 +511,7 @@ class Holdout(Looking):
                 "these rows come in another order than they were sealed in, and this question belongs to one order,\n"
                 "  as predictions in an array do: open the rows as they were sealed"
             )
-        try:
-            _ = query.fingerprint  # made here, so that what has none is refused before rows are read
-        except (TypeError, ValueError, RecursionError) as why:
-            raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
-        if facts.runs_code and not made_here:
-            check_code(query)
-        if facts.runs_code and self._train is not None:
-            try_code(query, set(self._sample.columns), self._train, self._few_rows)
-        elif facts.runs_code:
-            check_fitted(query)
-        if value is not None:
-            guess: Guess | None = given_guess(facts, value, error, discordance)
-        elif error is not None:
-            raise Unaskable("guess_se says how sure a guess is: give guess= too")
-        else:
-            guess = None if self._train is None or test else train_guess(query, self._train)
-        return Ask(query, facts, guess, _checked_name(by), again)
+        return query, facts
 
     def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
         if name is not None:
@@ -477,20 +521,28 @@ class Holdout(Looking):
         )
 
     def _options(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
-        """What the metric needs and ``train`` can tell."""
+        """What the metric needs, and ``train`` or practice rows can tell."""
         wanted = metric_name(metric) == "balanced_accuracy" and not {"weights", "shares"} & set(options)
-        return {**options, "shares": self._train.class_shares()} if wanted and self._train is not None else options
+        visible = self._practice_rows if self._train is None else self._train
+        return {**options, "shares": visible.class_shares()} if wanted and visible is not None else options
 
     @cached_property
     def _few_rows(self) -> Sample:
-        if self._train is None:
-            raise TypeError("there is no train")
-        return few_rows(self._train)
+        visible = self._practice_rows if self._train is None else self._train
+        if visible is None:
+            raise TypeError("there are no rows that may be seen")
+        return few_rows(visible)
 
     def _enter(self, asks: list[Ask]) -> list[Answer]:
-        if any(ask.facts.runs_code for ask in asks):
-            say_what_is_withheld()
-        return self._desk.enter(asks)
+        for ask in asks:
+            if ask.facts.runs_code:
+                say_what_is_withheld()
+                break
+        answers = self._desk.enter(asks)
+        for place, ask in enumerate(asks):
+            if ask.practice is not None:
+                answers[place] = replace(answers[place], practice=ask.practice)
+        return answers
 
     def _one(self, ask: Ask) -> Answer:
         (answer,) = self._enter([ask])

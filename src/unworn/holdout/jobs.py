@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unworn.answer import Answer
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
 from unworn.mechanisms.record import FINAL
+from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
@@ -25,11 +26,16 @@ class Ask:
     again: bool = False
     parent: int | None = None
     final: tuple[int, int, bool] | None = None
+    practice: PracticeEstimate | None = None
 
     @property
     def name(self) -> tuple[str, int | None]:
         """What a repeat has in common with it."""
         return self.query.fingerprint, self.parent if self.final is None else FINAL
+
+    def placed(self, position: int, questions: int) -> Ask:
+        """With its place among final values: others may have told some of them since they were fixed together."""
+        return self if self.final is None else replace(self, final=(position, questions, self.final[2]))
 
 
 class Job:

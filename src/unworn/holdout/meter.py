@@ -71,7 +71,7 @@ class Quote:
 
     ``width`` is what agreement gets (without a guess: what any cell of the grid gets), ``widest`` the worst any
     symbol could publish; ``cost`` and ``surprise_cost`` are in the mechanism's currency. ``repeat`` is true when the
-    recorded answer would come back, free.
+    recorded answer would come back, free. ``low`` and ``high`` are the interval that is ``width`` to either side.
     """
 
     index: int
@@ -81,6 +81,8 @@ class Quote:
     surprise_cost: float
     guess: float | None
     repeat: bool
+    low: float
+    high: float
 
     def __str__(self) -> str:
         if self.repeat:

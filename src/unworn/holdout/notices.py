@@ -10,10 +10,13 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from unworn.errors import RepeatedRows, SmallHoldout, Unaskable
+from unworn.bounds.numerics import LN2
+from unworn.errors import PracticeRows, RepeatedRows, SmallHoldout, Unaskable
 from unworn.holdout.meter import Meter
+from unworn.mechanisms import Guess, GuessAndCheck
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Transcript
+from unworn.queries.query import Facts
 from unworn.sample.repeated_rows import repeated_rows
 from unworn.sample.shared_rows import shared_rows
 
@@ -54,10 +57,24 @@ def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
         )
 
 
+def warn_of_practice(transcript: Transcript, stacklevel: int = 3) -> None:
+    """Say that some rows are for practice, where nobody asked for it: once, when they are sealed."""
+    terms = transcript.terms
+    unit = "groups" if terms.schema.grouped else "rows"
+    warnings.warn(
+        f"{terms.practice_size:,} of {terms.practice_size + terms.size:,} {unit}, chosen at random, are for practice: "
+        "their exact values are free (holdout.practice), and are the guesses that the sealed rest confirms.\n"
+        f"  practice={terms.practice:g} means the same without this notice, practice=0 seals all {unit}, train= brings "
+        "guesses of your own.",
+        PracticeRows,
+        stacklevel=stacklevel,
+    )
+
+
 def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
     """Say so where even a right guess, at the first ask, gets a wide interval: from public numbers alone."""
     terms = transcript.terms
-    if transcript.records or isinstance(terms.mechanism, Released):
+    if transcript.records or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
         return
     width = Meter.of(transcript).next_width
     if width is None or width <= WIDE:
@@ -72,3 +89,11 @@ def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
         SmallHoldout,
         stacklevel=stacklevel,
     )
+
+
+def _are_surely_enough(transcript: Transcript) -> bool:
+    """Whether Hoeffding's limits are narrow already: the exact ones lie inside, and load a library that is slow to."""
+    if not isinstance(transcript.mechanism, GuessAndCheck):
+        return False
+    offer = transcript.mechanism.offer(transcript.state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
+    return offer.slack + 1 / offer.rows + math.sqrt((LN2 - offer.log_level) / (2 * offer.rows)) <= WIDE

@@ -19,6 +19,7 @@ from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.practice_share import practice_units
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
@@ -43,6 +44,9 @@ class Wanted:
     """Whether this is memory, spelled out for rows that have a ledger."""
     declares_schema: bool = True
     """Whether the schema is the caller's word: one that follows from dtypes and ``train`` yields to a sealed one."""
+    practice: float | None = 0.0
+    """The share of practice rows; None for what known rows were sealed with, and for others ``usual_practice``."""
+    usual_practice: float = 0.0
 
     @property
     def use(self) -> str | None:
@@ -54,7 +58,8 @@ class Opened(NamedTuple):
 
     ``key`` is None where the holdout can only be read, and ``reordered`` says whether the rows come in another order
     than they were sealed in, as far as that can be known. ``rows`` are those that may be read on these terms: all of
-    them, or the part that is this use's. ``anew`` says whether these terms were entered just now.
+    them, or the part that is this use's. ``anew`` says whether these terms were entered just now. ``practice`` are the
+    rows that were set aside and may be looked at.
     """
 
     transcript: Transcript
@@ -62,6 +67,7 @@ class Opened(NamedTuple):
     reordered: bool
     rows: Sample
     anew: bool = False
+    practice: Sample | None = None
 
 
 def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
@@ -88,7 +94,8 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
         transcript = Transcript.of(entries)
     key = None if family.key is None else chain.key
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
-    return Opened(transcript, key, reordered, family.part(sample, transcript.terms), anew)
+    sealed, practice = family.parts(sample, transcript.terms)
+    return Opened(transcript, key, reordered, sealed, anew, practice)
 
 
 def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
@@ -191,9 +198,12 @@ def veiled(columns: Mapping[str, tuple[str, str]], key: Key) -> dict[str, tuple[
     Without it whoever reads entry 0, which every card and every release shows, could see that two columns are equal.
     """
 
+    derive = key.derive_many()
+
     def mask(digest: str, name: str, place: int) -> str:
-        veil = key.derive(f"unworn/veil/{place}/{name}")[: len(digest) // 2]
-        return bytes(one ^ two for one, two in zip(bytes.fromhex(digest), veil, strict=True)).hex()
+        size = len(digest) // 2
+        veil = derive(f"unworn/veil/{place}/{name}")[:size]
+        return (int(digest, 16) ^ int.from_bytes(veil)).to_bytes(size).hex()
 
     return {name: (mask(pair[0], name, 0), mask(pair[1], name, 1)) for name, pair in columns.items()}
 
@@ -217,6 +227,7 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
         ("mechanism", *wanted.mechanism.unlike(terms.mechanism)),
         ("confidence", terms.confidence, wanted.confidence),
         ("asks", terms.asks, wanted.asks),
+        ("practice", terms.practice, terms.practice if wanted.practice is None else wanted.practice),
         ("schema", terms.schema, sample.schema),
         ("name", terms.name, wanted.name if wanted.name is not None else terms.name),
     ]
@@ -252,7 +263,9 @@ def _seal(
     key: Key = Key.new() if seeded is None else seeded()
     name = secrets.token_hex(16) if seeded is None else Stream(key.derive("unworn/name")).words(2).tobytes().hex()
     told = digests(sample, rows_secret(key))
+    practice = wanted.usual_practice if wanted.practice is None else wanted.practice
     size = sample.size if wanted.uses is None else wanted.uses.size(sample.size)
+    size -= practice_units(practice, size)
     terms = Terms(
         name=wanted.name or _free_name(_default_name(sample, wanted, family), _names(holdouts)),
         size=size,
@@ -270,7 +283,8 @@ def _seal(
         kept="seed" if seeded else _kept(store, wanted),
         version=version("unworn"),
         uses=wanted.uses,
-        units=None if wanted.uses is None else sample.size,
+        units=None if wanted.uses is None and not practice else sample.size,
+        practice=practice,
         first=None if family is None else family.joined(),
     )
     terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept

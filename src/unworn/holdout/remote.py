@@ -16,7 +16,8 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import TYPE_CHECKING, Any, SupportsFloat
@@ -26,13 +27,20 @@ from unworn.answer import Answer
 from unworn.certificate import Certificate
 from unworn.errors import Failed, LedgerError, Unaskable, UnwornError
 from unworn.holdout.guessing import fold_guess
+from unworn.holdout.practice import Practice
 from unworn.ledger import Entry
+from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Query, canonical
 
 if TYPE_CHECKING:
     from unworn.holdout.holdout import Holdout
 
 Address = tuple[str, int, bytes]
+_LOOKS: dict[str, Callable[..., PracticeEstimate]] = {
+    "ask": Practice.ask,
+    "score": Practice.score,
+    "compare": Practice.compare,
+}
 
 
 class Server:
@@ -90,6 +98,8 @@ class Server:
                     f"the process with the rows cannot read what the worker sent ({type(error).__name__}: {error}).\n"
                     "  Define the model in a module that both can import."
                 ) from None
+            if request["verb"] == "practice":
+                return {"practice": list(astuple(_LOOKS[request["look"]](holdout.practice, *asked, **options)))}
             verb = holdout.score if request["verb"] == "score" else holdout.ask
             certificate = verb(asked, request["guess"], guess_se=request["guess_se"], **options).certificate
         except UnwornError as error:
@@ -139,6 +149,11 @@ class RemoteHoldout:
         return self._answer("ask", (question, options), guess, guess_se)
 
     @property
+    def practice(self) -> RemotePractice:
+        """As :attr:`Holdout.practice`."""
+        return RemotePractice(self)
+
+    @property
     def meter(self) -> dict[str, Any]:
         """As :attr:`Holdout.meter`, as plain numbers."""
         return dict(self._call({"verb": "meter"}, b"")["meter"])
@@ -166,6 +181,11 @@ class RemoteHoldout:
         reply = self._call(request, pickle.dumps(asked, protocol=5))
         return Answer.of(Certificate.of(Entry.from_json(reply["terms"]), Entry.from_json(reply["entry"])))
 
+    def look(self, verb: str, asked: tuple[Any, ...], options: dict[str, Any]) -> PracticeEstimate:
+        """What the practice rows say, which are the parent's."""
+        reply = self._call({"verb": "practice", "look": verb}, pickle.dumps((asked, options), protocol=5))
+        return PracticeEstimate(*reply["practice"])
+
     def _call(self, request: dict[str, Any], payload: bytes) -> dict[str, Any]:
         if self._pid != os.getpid():  # forked: the connection is the parent's, and so is whoever holds the lock
             self._lock, self._pid, self._connection = threading.Lock(), os.getpid(), None
@@ -188,3 +208,22 @@ class RemoteHoldout:
             kind = getattr(errors, str(reply["error"]), UnwornError)
             raise (kind if issubclass(kind, UnwornError) else UnwornError)(reply["message"], **reply["numbers"])
         return reply
+
+
+class RemotePractice:
+    """A worker's side of the practice rows: the same verbs as :class:`~unworn.holdout.practice.Practice`."""
+
+    def __init__(self, holdout: RemoteHoldout) -> None:
+        self._holdout = holdout
+
+    def ask(self, question: Query | str) -> PracticeEstimate:
+        """As :meth:`Practice.ask`."""
+        return self._holdout.look("ask", (question,), {})
+
+    def score(self, predictions: Any, **options: Any) -> PracticeEstimate:
+        """As :meth:`Practice.score`."""
+        return self._holdout.look("score", (predictions,), options)
+
+    def compare(self, first: Any, second: Any, **options: Any) -> PracticeEstimate:
+        """As :meth:`Practice.compare`."""
+        return self._holdout.look("compare", (first, second), options)

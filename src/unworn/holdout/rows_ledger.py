@@ -134,15 +134,15 @@ def check_domain_readable(sample: Sample, ledger: Named) -> None:
 def known_ledger(sample: Sample) -> str | None:
     """The URL of the ledger that has these very rows, if the registry knows one."""
     registry = Registry.existing()
-    found = [] if registry is None else registry.find(row_marks(sample, registry.secret))
+    found = [] if registry is None else registry.find(row_marks(sample, registry.secret))[0]
     return next((known.ledger for known in found if known.same), None)
 
 
 def _known(sample: Sample, registry: Registry, marks: RowMarks) -> list[KnownRows]:
     """Whoever has these rows, or shares columns with them, in whatever ledger."""
-    found = registry.find(marks)
+    found, candidates = registry.find(marks)
     seen = {known.id for known in found}
-    more = (candidate for candidate in registry.candidates(marks) if candidate.known.id not in seen)
+    more = (candidate for candidate in candidates if candidate.known.id not in seen)
     return found + [candidate.known for candidate in more if is_candidate(sample, registry.secret, candidate)]
 
 

@@ -101,6 +101,7 @@ def _reopening(holdout: Holdout, train: Any, opening: dict[str, Any]) -> dict[st
         "mechanism": terms.mechanism,
         "confidence": terms.confidence,
         "name": terms.name,
+        "practice": terms.practice,
         **({} if terms.uses is None else {"uses": dict(terms.uses.shares), "use": terms.uses.use}),
     }
     return {

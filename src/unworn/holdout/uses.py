@@ -54,13 +54,20 @@ class Family:
         """The holdout of this use, if it has been sealed."""
         return next((chain for chain in self.chains if chain.use == use), None)
 
-    def part(self, sample: Sample, terms: Terms) -> Sample:
-        """The rows of one use; none of them where the key that parts them is missing."""
-        if terms.uses is None:
-            return sample
+    def parts(self, sample: Sample, terms: Terms) -> tuple[Sample, Sample | None]:
+        """The sealed rows of one use, and its practice rows, if it has any.
+
+        None of the rows, and no practice, where the key that parts them is missing.
+        """
+        if terms.uses is None and not terms.practice:
+            return sample, None
         if self.key is None:
-            return sample.emptied()
-        return sample.restricted(self.key.derive("unworn/uses"), terms.uses.span(sample.size))
+            return sample.emptied(), None
+        span = slice(0, sample.size) if terms.uses is None else terms.uses.span(sample.size)
+        middle = span.start + terms.practice_size
+        secret = self.key.derive("unworn/uses")
+        practice = sample.restricted(secret, slice(span.start, middle), shown=True) if terms.practice else None
+        return sample.restricted(secret, slice(middle, span.stop)), practice
 
     def joined(self) -> str:
         """The first one's id, for one more use; refused where it could not know its rows, or terms were changed."""

@@ -43,7 +43,7 @@ def versus(first: Rule, second: Rule) -> Rule:
 
 @dataclass(frozen=True)
 class Scene(ABC):
-    """One draw from a world: ``Holdout(scene.data, scene.labels, ledger=None)`` seals its rows."""
+    """One draw from a world: ``Holdout(scene.data, scene.labels, practice=0, ledger=None)`` seals its rows."""
 
     data: dict[str, NDArray[Any]] | None = field(repr=False)
     labels: NDArray[Any] = field(repr=False)
@@ -64,6 +64,10 @@ class Scene(ABC):
     @abstractmethod
     def vote(self, weights: ArrayLike) -> Rule:
         """The rule that adds up the first probes with these weights: what selecting on answers leads to."""
+
+    @abstractmethod
+    def covariance(self, probes: int) -> Floats:
+        """How the values of the first probes on the rows vary together, as far as is public before any is asked."""
 
     @abstractmethod
     def certain(self) -> Rule:
@@ -122,6 +126,11 @@ class SignScene(Scene):
         given = np.asarray(weights, dtype=np.float64)
         total = self.features[:, : len(given)] @ given
         return Rule(accuracy(np.where(total >= 0, 1, -1).astype(np.int8)), 0.5)
+
+    def covariance(self, probes: int) -> Floats:
+        # Features are public, labels are fair coins: two probes vary together as far as they say the same.
+        signs = self.features[:, :probes].astype(np.float32)  # sums of signs up to 2^24 are exact
+        return (signs.T @ signs).astype(np.float64) / (4 * self.rows**2)
 
     def certain(self) -> Rule:
         # Both signs score 0, and a class that is no label less or more: of the best two, a label is one, or neither.
@@ -204,6 +213,12 @@ class FiniteScene(Scene):
         holds = np.zeros(self.world.points)
         holds[chosen] = 1.0
         return self.ask(holds, "accuracy", "vote")
+
+    def covariance(self, probes: int) -> Floats:
+        values, chances = self.values[:probes], self.world.chances
+        centred = values - (values @ chances)[:, None]
+        found: Floats = (centred * chances) @ centred.T / self.rows
+        return found
 
     def certain(self) -> Rule:
         half = self.rows // 2

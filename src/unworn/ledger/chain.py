@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from unworn.errors import LedgerError, Tampered
-from unworn.ledger.entry import GENESIS, Entry, body_text, digest
+from unworn.ledger.entry import GENESIS, Entry, digest
 from unworn.ledger.keys import check_signature
 
 
@@ -79,8 +79,7 @@ def _check(entry: Entry, holdout: str, index: int, previous: str) -> None:
     if entry.previous != previous:
         raise _wrong(index, f"does not follow the entry before it: {entry.previous[:12]}… is not {previous[:12]}…")
     try:
-        # From the body itself, not from the text kept beside it: the body is what will be used.
-        hashed = digest(holdout, entry.index, previous, body_text(entry.body))
+        hashed = digest(holdout, entry.index, previous, entry.text_to_verify)
     except LedgerError as error:
         raise _wrong(index, f"has a body that was never sealed: {error}") from None
     if hashed != entry.hash:

@@ -46,27 +46,58 @@ class Entry:
     signed: str | Key = field(repr=False)
     """The signature, or the key that will make it."""
     _text: str | None = field(default=None, init=False, repr=False, compare=False)
+    _unseen: bool = field(default=False, init=False, repr=False, compare=False)
+    """Whether nobody has looked at the body yet, so that it says what the text says; it may not even be read yet."""
 
     @classmethod
     def seal(cls, holdout: str, index: int, previous: str, body: dict[str, Any], key: Key) -> Entry:
         """Make the entry that follows ``previous``, hashed and signed."""
+        entry = cls.seal_text(holdout, index, previous, body_text(body), key)
+        _BODY.__set__(entry, body)
+        object.__setattr__(entry, "_unseen", False)
+        return entry
+
+    @classmethod
+    def seal_text(cls, holdout: str, index: int, previous: str, text: str, key: Key) -> Entry:
+        """The same, of a body's canonical text: it is read back when somebody wants to see it."""
         if not is_holdout(holdout):
             raise LedgerError(f"a holdout's id is 32 lower-case hex digits, not {holdout!r:.80}")
         if not _HASH(previous):
             raise LedgerError(f"the previous hash is 64 lower-case hex digits, not {previous!r:.80}")
         if not _is_index(index) or (index == 0) != (previous == GENESIS):
             raise LedgerError(f"entry {index!r:.40} cannot follow {previous[:12]}…: only entry 0 follows zeros")
-        text = body_text(body)
-        hashed = digest(holdout, index, previous, text)
-        entry = cls(holdout, index, previous, body, hashed, key)
-        # Kept so that a store writes the very text that was hashed, and does not encode it twice.
+        try:
+            hashed = digest(holdout, index, previous, text)
+        except UnicodeEncodeError as error:  # lone surrogates have no bytes, so no hash
+            raise LedgerError(f"an entry's body must be valid Unicode: {error}") from None
+        return cls._of_text(holdout, index, previous, None, hashed, key, text)
+
+    @classmethod
+    def _of_text(
+        cls,
+        holdout: str,
+        index: int,
+        previous: str,
+        body: dict[str, Any] | None,
+        hashed: str,
+        signed: str | Key,
+        text: str,
+    ) -> Entry:
+        """With the very text that was hashed, so that a store writes that one, and nobody encodes it twice."""
+        entry: Entry = cls(holdout, index, previous, body, hashed, signed)  # type: ignore[arg-type]
         object.__setattr__(entry, "_text", text)
+        object.__setattr__(entry, "_unseen", True)
         return entry
 
     @property
     def text(self) -> str:
         """The body as canonical JSON: what is hashed and what a store keeps."""
         return body_text(self.body) if self._text is None else self._text
+
+    @property
+    def text_to_verify(self) -> str:
+        """The text of the body as it is now: it is what will be used, and whoever looked at it may have changed it."""
+        return self._text if self._unseen and self._text is not None else body_text(self.body)
 
     @property
     def signature(self) -> str:
@@ -105,20 +136,9 @@ class Entry:
         """
         if not isinstance(data, dict) or data.keys() != _FIELDS:
             raise Tampered(f"an entry has exactly the fields {', '.join(sorted(_FIELDS))}")
-        index, body = data["index"], data["body"]
-        if not _is_index(index):
-            raise Tampered("an entry's index is a whole number from 0")
-        if not isinstance(body, dict):
-            raise Tampered(f"the body of entry {index} is not a JSON object", index=index)
-        for name, matches in (
-            ("holdout", _HOLDOUT),
-            ("previous", _HASH),
-            ("hash", _HASH),
-            ("signature", _SIGNATURE),
-        ):
-            if not isinstance(data[name], str) or not matches(data[name]):
-                raise Tampered(f"the {name} of entry {index} is not lower-case hex of its length", index=index)
-        return cls(data["holdout"], index, data["previous"], body, data["hash"], data["signature"])
+        fields = tuple(map(data.__getitem__, ("holdout", "index", "previous", "body", "hash", "signature")))
+        _check_form(*fields)
+        return cls(*fields)
 
     @classmethod
     def from_line(cls, line: str | bytes) -> Entry:
@@ -129,16 +149,32 @@ class Entry:
     def from_row(cls, holdout: Any, index: Any, previous: Any, text: Any, hashed: Any, signature: Any) -> Entry:
         """Read an entry from a store's columns, whose body is text: the very text that was hashed."""
         body = _parse(text, f"the body of entry {index!r:.40}")
-        return cls.from_json(
-            {
-                "holdout": holdout,
-                "index": index,
-                "previous": previous,
-                "body": body,
-                "hash": hashed,
-                "signature": signature,
-            }
-        )
+        _check_form(holdout, index, previous, body, hashed, signature)
+        told = text.decode() if isinstance(text, bytes) else text
+        return cls._of_text(holdout, index, previous, body, hashed, signature, told)
+
+
+class _Body:
+    """How ``Entry.body`` is kept: what was sealed as text is read when somebody first looks at it."""
+
+    def __init__(self, slot: Any) -> None:
+        self._slot = slot
+
+    def __get__(self, entry: Entry, owner: type[Entry]) -> dict[str, Any]:
+        body: dict[str, Any] | None = self._slot.__get__(entry, owner)
+        if body is None:
+            body = json.loads(str(entry._text))
+            self._slot.__set__(entry, body)
+        if entry._unseen:
+            object.__setattr__(entry, "_unseen", False)
+        return body
+
+    def __set__(self, entry: Entry, body: dict[str, Any] | None) -> None:
+        self._slot.__set__(entry, body)
+
+
+_BODY = _Body(Entry.body)
+Entry.body = _BODY  # type: ignore[assignment]
 
 
 def digest(holdout: str, index: int, previous: str, text: str) -> str:
@@ -153,6 +189,22 @@ def digest(holdout: str, index: int, previous: str, text: str) -> str:
     """
     whole = f'{{"body":{text},"holdout":"{holdout}","index":{index},"previous":"{previous}"}}'
     return sha256(whole.encode()).hexdigest()
+
+
+def _check_form(holdout: Any, index: Any, previous: Any, body: Any, hashed: Any, signature: Any) -> None:
+    """Refuse fields that no entry has."""
+    if not _is_index(index):
+        raise Tampered("an entry's index is a whole number from 0")
+    if not isinstance(body, dict):
+        raise Tampered(f"the body of entry {index} is not a JSON object", index=index)
+    for name, told, matches in (
+        ("holdout", holdout, _HOLDOUT),
+        ("previous", previous, _HASH),
+        ("hash", hashed, _HASH),
+        ("signature", signature, _SIGNATURE),
+    ):
+        if not isinstance(told, str) or not matches(told):
+            raise Tampered(f"the {name} of entry {index} is not lower-case hex of its length", index=index)
 
 
 def body_text(body: Any) -> str:

@@ -65,16 +65,10 @@ class Line:
         self._sleepers: list[_Bed] = []
 
     @property
-    def _leader(self) -> _Bed | None:
-        """Who leads, if it is still there."""
-        first = self._first
-        return first if first is not None and first.is_there else None
-
-    @property
     def led_by(self) -> int | None:
-        """The thread that leads just now."""
-        leader = self._leader
-        return None if leader is None else leader.thread
+        """The thread that leads just now, if it is still there."""
+        first = self._first
+        return first.thread if first is not None and first.is_there else None
 
     def wait(self, item: Item) -> None:
         """Return when a queued item is settled, by somebody else's work, or when one has led oneself."""

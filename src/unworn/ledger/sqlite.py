@@ -13,6 +13,7 @@ from typing import Any
 
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.ledger import forks
+from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.filelocks import Identity
 from unworn.ledger.group import GroupCommit
@@ -71,6 +72,7 @@ class SQLiteStore(GroupCommit):
         self._file = LedgerFile(self.path, self._check, write=write)
         self._restoring, self._was_checked = restoring, False
         self._closed = False
+        self._terms: dict[str, tuple[tuple[Any, ...], Entry]] = {}
         super().__init__()  # last: from here on a fork may come, and finds a whole store
         with self._mine(), self._reading():
             pass  # opened, and whole
@@ -91,6 +93,7 @@ class SQLiteStore(GroupCommit):
                 self.append([terms], expect=GENESIS)
             else:
                 self._create_among(terms, among)
+            self._terms[terms.holdout] = _row(terms), terms
         except Conflict:
             if is_new and not self.read(terms.holdout):  # a key that nothing was sealed with
                 self._keys.remove(terms.holdout)
@@ -186,7 +189,17 @@ class SQLiteStore(GroupCommit):
                     rows = connection.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 raise explain(error, self.path, "read") from error
-        return [Entry.from_row(*row) for row in rows]
+        with pause_collection():
+            return [self._entry(row) if row[1] == 0 else Entry.from_row(*row) for row in rows]
+
+    def _entry(self, row: tuple[Any, ...]) -> Entry:
+        """An entry 0, which is looked at again and again and may be long: read once, while its row stays the same."""
+        known = self._terms.get(row[0])
+        if known is not None and known[0] == row:
+            return known[1]
+        entry = Entry.from_row(*row)
+        self._terms[row[0]] = row, entry
+        return entry
 
     def _commit(self, batch: list[Ticket]) -> None:
         connection: sqlite3.Connection | None = None
@@ -283,12 +296,12 @@ def _write_some(connection: sqlite3.Connection, batch: list[Ticket]) -> dict[Tic
     return refused
 
 
+def _row(entry: Entry) -> tuple[Any, ...]:
+    return entry.holdout, entry.index, entry.previous, entry.text, entry.hash, entry.signature
+
+
 def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-    values = [
-        value
-        for entry in entries
-        for value in (entry.holdout, entry.index, entry.previous, entry.text, entry.hash, entry.signature)
-    ]
+    values = [value for entry in entries for value in _row(entry)]
     before = connection.total_changes
     connection.execute(_insertion(len(entries)), values)
     if connection.total_changes - before != len(entries):  # a trigger swallowed some, or took them out again

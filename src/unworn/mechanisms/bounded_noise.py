@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from unworn.events import Noised
-from unworn.mechanisms.base import State
-from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.base import Offer, State
+from unworn.mechanisms.noisy_mean import NoisyMean
 from unworn.noise import Stream
+
+if TYPE_CHECKING:
+    from unworn.bounds.noisy_means import NoisyPlan
 
 
 @dataclass(frozen=True)
-class BoundedNoise(Noisy):
+class BoundedNoise(NoisyMean):
     """The count of rows plus raised-cosine noise of radius ``scale``: P(m) ∝ 1 + cos(πm/N), |m| < N = n·scale.
 
     Of all noise on a bounded interval it tells least about where its middle is (least Fisher information), and it has
@@ -33,7 +36,8 @@ class BoundedNoise(Noisy):
     Dagan and Kur 2022, Ghazi, Kumar and Manurangsi 2021 for bounded noise; docs/theory/transfer.md.
     """
 
-    certificate: ClassVar[str] = "D2 bounded"
+    certificates: ClassVar[tuple[str, ...]] = ("F bounded", "D2 bounded")
+    signal: ClassVar[float] = math.pi
 
     def noised(self, rows: int) -> Noised:
         return Noised("cosine", max(1, math.floor(rows * (self.scale or 0.0) + 1e-6)))
@@ -47,10 +51,28 @@ class BoundedNoise(Noisy):
         return super().begin(rows, confidence, asks)
 
     def rate(self, rows: int) -> float:
-        return math.pi / self.noised(rows).scale
+        return self.signal / self.noised(rows).scale
 
     def largest(self, rows: int, asks: int, beta: float) -> float:
         return (self.noised(rows).scale - 1) / rows
+
+    def answer_nats(self, rows: int, kept: float) -> float:
+        from unworn.bounds.covers import cosine_nats
+
+        return cosine_nats(rows, kept, int(self.noised(rows).scale))
+
+    def noisy_plan(self, rows: int, asks: int, beta: float) -> NoisyPlan:
+        from unworn.bounds.noisy_means import cosine_plan
+
+        return cosine_plan(rows, asks, beta, int(self.noised(rows).scale))
+
+    def mean_limits(self, offer: Offer, symbol: int, noise: float, nats: float) -> tuple[float, float]:
+        from unworn.bounds.noisy_means import count_limits
+
+        reach = math.ceil(noise * offer.rows - 1e-6)  # a whole number, that was divided by the rows
+        if not -reach <= symbol <= offer.rows + reach:
+            return 0.0, 1.0  # no rows say this
+        return count_limits(symbol - reach, symbol + reach, offer.rows, nats)
 
     def draw(self, rows: int, noise: Stream) -> int:
         from unworn.noise.cosine import raised_cosine

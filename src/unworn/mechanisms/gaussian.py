@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from unworn.events import Noised
-from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.base import Offer
+from unworn.mechanisms.noisy_mean import Accounting, NoisyMean
 from unworn.noise import Stream
+
+if TYPE_CHECKING:
+    from unworn.bounds.noisy_means import NoisyPlan
 
 _FINE = 4096
 """The least number of steps to a standard deviation: rounding then adds nothing one could see."""
 
 
 @dataclass(frozen=True)
-class Gaussian(Noisy):
+class Gaussian(NoisyMean):
     """The share of rows plus N(0, ``scale``²), rounded to a fine grid.
 
     Rounding is done to the noisy value, never to the noise alone, so the answer is as private as with the continuous
@@ -34,7 +38,7 @@ class Gaussian(Noisy):
     Dong, Roth and Su, "Gaussian differential privacy", JRSS B 2022; Smith and Thakurta 2022.
     """
 
-    certificate: ClassVar[str] = "D2 Gaussian"
+    certificates: ClassVar[tuple[str, ...]] = ("F Gaussian", "D2 Gaussian")
 
     def noised(self, rows: int) -> Noised:
         return Noised("gaussian", rows * (self.scale or 0.0))
@@ -44,9 +48,25 @@ class Gaussian(Noisy):
 
         return (self.scale or 0.0) * largest_gaussian(asks, beta) + 0.5 / self.steps(rows)
 
-    def best(self, rows: int, asks: int, beta: float) -> tuple[float, float]:
-        scale, width = super().best(rows, asks, beta)
+    def best_by(self, accounting: Accounting, rows: int, asks: int, beta: float) -> tuple[float, float]:
+        scale, width = super().best_by(accounting, rows, asks, beta)
         return scale, width + 0.5 / Gaussian(scale).steps(rows)
+
+    def answer_nats(self, rows: int, kept: float) -> float:
+        from unworn.bounds.covers import gaussian_nats
+
+        return gaussian_nats(rows, kept, self.noised(rows).scale)
+
+    def noisy_plan(self, rows: int, asks: int, beta: float) -> NoisyPlan:
+        from unworn.bounds.noisy_means import gaussian_plan
+
+        found = gaussian_plan(rows, asks, beta, self.noised(rows).scale)
+        return replace(found, width=found.width + 0.5 / self.steps(rows))
+
+    def mean_limits(self, offer: Offer, symbol: int, noise: float, nats: float) -> tuple[float, float]:
+        from unworn.bounds.noisy_means import mean_limits
+
+        return mean_limits(symbol / offer.steps, noise, offer.rows, nats)
 
     def draw(self, rows: int, noise: Stream) -> int:
         from unworn.noise.gaussian import gaussian

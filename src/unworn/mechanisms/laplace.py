@@ -30,7 +30,7 @@ class Laplace(Noisy):
     Dwork, McSherry, Nissim and Smith 2006; Kairouz, Oh and Viswanath 2015 for the composition.
     """
 
-    certificate: ClassVar[str] = "D2 Laplace"
+    certificates: ClassVar[tuple[str, ...]] = ("D2 Laplace",)
 
     def noised(self, rows: int) -> Noised:
         return Noised("laplace", rows * (self.scale or 0.0))

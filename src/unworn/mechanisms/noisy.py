@@ -1,8 +1,9 @@
 """What noisy mechanisms share: an integer count plus integer noise, priced once from the plan.
 
-One row can change the count by one, so the noise hides it; what is hidden cannot be overfitted (Theorem D2). The width
-depends on the *planned* number of asks alone: every answer has the same, early or late, and the ask past the
-plan is refused. A width taken from the running budget would be narrower at first, and would not hold.
+One row can change the count by one, so the noise hides it; what is hidden cannot be overfitted (Theorem D2; Theorem F
+for noisy means, in ``noisy_mean``). The width depends on the *planned* number of asks alone: every answer has the same,
+early or late, and the ask past the plan is refused. A width taken from the running budget would be narrower at first,
+and would not hold.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Noisy(Priced):
 
     currency: ClassVar[str] = "mu"
     choices: ClassVar[tuple[str, ...]] = ("scale",)
-    certificate: ClassVar[str]
-    """Under which name ``transfer.widths`` lists this noise."""
+    certificates: ClassVar[tuple[str, ...]]
+    """Under which names ``transfer.widths`` lists this noise, one for each theorem that may price it."""
 
     scale: float | None = None
 
@@ -75,12 +76,16 @@ class Noisy(Priced):
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         state = super().begin(rows, confidence, asks)
-        if not price(replace(self, price=None), rows, asks or 1, state.log_beta).width < 0.5:
+        if not self.half_width(rows, asks or 1, state.log_beta) < 0.5:
             raise ValueError(
                 f"with {rows:,} rows no noise of this size keeps {asks:,} asks within half the range at "
                 f"{100 * confidence:.6g} %: bring more rows, plan fewer asks, or see unworn.plan for other mechanisms"
             )
         return state
+
+    def half_width(self, rows: int, asks: int, log_beta: float) -> float:
+        """What no interval of a plan passes to either side of its answer."""
+        return price(replace(self, price=None), rows, asks, log_beta).width
 
     def chosen(self, rows: int, asks: int, beta: float) -> Self:
         return replace(self, scale=self.best(rows, asks, beta)[0])
@@ -96,7 +101,7 @@ class Noisy(Priced):
         """The scale with the narrowest intervals, and their half-width."""
         from unworn.bounds.transfer import best_scale
 
-        scale, width = best_scale(self.certificate, rows, asks, beta)
+        scale, width = best_scale(self.certificates[-1], rows, asks, beta)
         return scale / rows, width
 
     # ------------------------------------------------------------------ one ask
@@ -138,23 +143,27 @@ class Noisy(Priced):
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         if not isinstance(symbol, int) or offer.price is None or offer.steps != self.steps(offer.rows):
             raise TypeError("a noisy answer is a whole number of steps at a price")
-        from unworn.bounds.transfer import Price
-
-        released, paid = symbol / offer.steps, Price(*offer.price)
+        released, (low, high) = symbol / offer.steps, self.offer_limits(offer, symbol)
         reach, rounding = offer.high - offer.low, 0.0
         if offer.sensitivity is not None:
             # All rows together can move it so far; its value was rounded to whole steps.
             reach, rounding = offer.rows * unit(offer), offer.rows * unit(offer) / (2 * offer.steps)
-            low, high = released - paid.width, released + paid.width
-        elif not -paid.noise - paid.floor <= released <= 1 + paid.noise + paid.floor:
-            low, high = 0.0, 1.0  # no share is near it, so this is one of the misses: nothing is known
-        else:
-            low, high = paid.limits(released)
         value, low, high = (offer.low + reach * share for share in (released, low, high))
         low, high = max(low - rounding, offer.low), min(high + rounding, offer.high)
         if low > high:
             low, high = offer.low, offer.high
         return Published(min(max(value, low), high), low, high, "noise")
+
+    def offer_limits(self, offer: Offer, symbol: int) -> tuple[float, float]:
+        """The population's share, or statistic in units of what all rows can move, given a released number of steps."""
+        from unworn.bounds.transfer import Price
+
+        released, paid = symbol / offer.steps, Price(*(offer.price or ()))
+        if offer.sensitivity is not None:
+            return released - paid.width, released + paid.width
+        if not -paid.noise - paid.floor <= released <= 1 + paid.noise + paid.floor:
+            return 0.0, 1.0  # no share is near it, so this is one of the misses: nothing is known
+        return paid.limits(released)
 
     def likely(self, offer: Offer) -> Symbol:
         if offer.sensitivity is None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from unworn.bounds.privacy import Profile
     from unworn.bounds.transfer import Price
 
-_SLIP = 1 - 1e-6
-"""What recovering eps from the tilt of a recorded price may lose."""
+SLIP = 1 - 1e-6
+"""What recovering eps from the tilt of a recorded price may lose, or working it out on another machine."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Priced(Mechanism):
     """Parameters that the plan chooses where they are None."""
 
     price: tuple[float, float, float] | None = field(default=None, kw_only=True, repr=False)
-    """(noise, tilt, floor) of the whole plan, worked out when the rows are sealed and recorded with the terms."""
+    """(noise, tilt, floor) of the whole plan, worked out when the rows are sealed and recorded with the terms.
+
+    Where noisy means are priced by Theorem F: (noise, kept, nats)."""
 
     @abstractmethod
     def profile(self, rows: int, asks: int) -> Profile:
@@ -63,11 +65,11 @@ class Priced(Mechanism):
         """Whether a recorded price is one that the theorem gives, though this version might choose another."""
         noise, tilt, floor = self.price or (0.0, 0.0, 0.0)
         beta = math.exp(log_beta)
-        if not 0 <= tilt <= 2 or noise < self.largest(rows, asks, beta) * _SLIP:
+        if not 0 <= tilt <= 2 or noise < self.largest(rows, asks, beta) * SLIP:
             return False
         if floor >= 1:  # the whole range, whatever the tilt
             return True
-        return tilt < 2 and floor >= float(self.profile(rows, asks).delta(4 * math.atanh(tilt / 2))) / beta * _SLIP
+        return tilt < 2 and floor >= float(self.profile(rows, asks).delta(4 * math.atanh(tilt / 2))) / beta * SLIP
 
     def settled(self, rows: int, confidence: float, asks: int | None) -> Self:
         if asks is None:
@@ -99,12 +101,16 @@ class Priced(Mechanism):
 
     def priced(self, state: State, index: int, facts: Facts, steps: int) -> Offer:
         """An offer at the plan's price."""
-        paid = self.price
-        if paid is None:
-            found = price(self, state.rows, state.planned or 1, state.log_beta)
-            paid = (found.noise, found.tilt, found.floor)
+        paid = self.paid(state)
         kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
         return Offer(index, state.rows, *kind, state.log_beta, steps=steps, price=paid, sensitivity=facts.sensitivity)
+
+    def paid(self, state: State) -> tuple[float, float, float]:
+        """The price that is recorded, or would be."""
+        if self.price is not None:
+            return self.price
+        found = price(self, state.rows, state.planned or 1, state.log_beta)
+        return found.noise, found.tilt, found.floor
 
     def publish(self, offer: Offer, symbol: Symbol) -> Published:
         if self.price is not None and offer.price != self.price:

@@ -13,9 +13,11 @@ from typing import Any
 
 from unworn.errors import LedgerError, Refused, Tampered
 from unworn.ledger import Entry
+from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, FinalPlace, Guess, Mechanism, Offer, State, has_failed
+from unworn.mechanisms.practice_share import checked_share, practice_units
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.uses import Uses
 from unworn.queries import parse
@@ -23,9 +25,9 @@ from unworn.queries.query import Facts
 from unworn.queries.schema import Schema
 from unworn.typed_fields import is_text, read_fields
 
-_PLAIN, _WITH_USES = 3, 4
-"""Formats of entry 0: whoever knows no uses would take all the rows for this use's. Under 1 and 2 keys drew otherwise,
-so that digests, secret parts and thresholds would be others."""
+_PLAIN, _WITH_USES, _WITH_PRACTICE = 3, 4, 5
+"""Formats of entry 0: whoever knows no uses, or no practice rows, would take all the rows for this use's sealed ones.
+Under 1 and 2 keys drew otherwise, so that digests, secret parts and thresholds would be others."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class Terms:
     """What entry 0 fixes, for good.
 
     Where several uses share the rows, ``size`` counts the units of this use's part and ``units`` those of all parts;
-    ``first`` is the holdout whose key says which rows lie in which part, unless it is this one. ``rows`` and the
-    digests are always of all the rows.
+    ``first`` is the holdout whose key says which rows lie in which part, unless it is this one. ``practice`` is the
+    share of this use's units that is set aside, and not counted in ``size``. ``rows`` and the digests are always of all
+    the rows.
     """
 
     name: str
@@ -56,6 +59,17 @@ class Terms:
     first: str | None = None
     veiled: bool = False
     """Whether the columns' digests are masked by the key, so that equal columns do not show."""
+    practice: float = 0.0
+
+    @property
+    def practice_size(self) -> int:
+        """How many units are for practice."""
+        return practice_units(self.practice, self._given) if self.practice else 0
+
+    @property
+    def _given(self) -> int:
+        """The units that this use has been given, sealed or for practice."""
+        return self.whole if self.uses is None else self.uses.size(self.whole)
 
     @property
     def whole(self) -> int:
@@ -66,9 +80,11 @@ class Terms:
         shared: dict[str, Any] = {}
         if self.uses is not None:
             shared = {"uses": {**self.uses.to_json(), "units": self.units, "first": self.first}}
+        if self.practice:
+            shared["practice"] = {"share": self.practice, "units": self.units}
         return {
             "type": "terms",
-            "format": _WITH_USES if shared else _PLAIN,
+            "format": _WITH_PRACTICE if self.practice else _WITH_USES if shared else _PLAIN,
             "version": self.version,
             "name": self.name,
             "size": self.size,
@@ -94,10 +110,10 @@ class Terms:
         try:
             if body["type"] != "terms":
                 raise Tampered("entry 0 of the ledger does not hold terms")
-            if body["format"] not in (_PLAIN, _WITH_USES):
+            if body["format"] not in (_PLAIN, _WITH_USES, _WITH_PRACTICE):
                 raise LedgerError(
                     f"terms of {body.get('name')!r:.80} are of format {body['format']!r:.20}, but this version "
-                    f"reads {_PLAIN} and {_WITH_USES}\n  Use the version that wrote them, or another ledger file."
+                    f"reads {_PLAIN} to {_WITH_PRACTICE}\n  Use the version that wrote them, or another ledger file."
                 )
             return _checked(
                 name=body["name"],
@@ -115,7 +131,7 @@ class Terms:
                 kept=body["kept"],
                 version=body["version"],
                 veiled=body.get("veiled") is True,
-                **(_shared(body["uses"], body["size"]) if body["format"] == _WITH_USES else {}),
+                **_parted(body),
             )
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise Tampered("entry 0 of the ledger does not have the form of terms") from error
@@ -139,11 +155,25 @@ def _checked(**told: Any) -> Terms:
 _KEY = re.compile("[0-9a-f]{64}").fullmatch
 
 
-def _shared(told: dict[str, Any], size: int) -> dict[str, Any]:
-    uses, units, first = Uses.from_json(told), told["units"], told["first"]
-    if type(units) is not int or uses.size(units) != size or not (first is None or is_holdout(first)):
+def _parted(body: dict[str, Any]) -> dict[str, Any]:
+    """What entry 0 says of parts of the rows: this use's, and within it those that are sealed."""
+    told: dict[str, Any] = {}
+    units = given = body["size"]
+    if body["format"] == _WITH_USES or (body["format"] == _WITH_PRACTICE and "uses" in body):
+        uses, units, first = Uses.from_json(body["uses"]), body["uses"]["units"], body["uses"]["first"]
+        if type(units) is not int or not (first is None or is_holdout(first)):
+            raise ValueError("no uses are declared so")
+        told, given = {"uses": uses, "units": units, "first": first}, uses.size(units)
+    if body["format"] == _WITH_PRACTICE:
+        share, units = body["practice"]["share"], body["practice"]["units"]
+        possible = type(units) is int and units <= body["rows"] and units == told.get("units", units)
+        if not possible or not 0 < share == checked_share(share):
+            raise ValueError("no practice rows are set aside so")
+        given = given if "uses" in told else units
+        told, given = told | {"units": units, "practice": share}, given - practice_units(share, given)
+    if given != body["size"]:
         raise ValueError("the part is not as large as its share")
-    return {"uses": uses, "units": units, "first": first}
+    return told
 
 
 @dataclass
@@ -170,8 +200,9 @@ class Transcript:
     def of(cls, entries: Sequence[Entry]) -> Transcript:
         """Fold a whole chain."""
         transcript = cls(entries[0])
-        for entry in entries[1:]:
-            transcript.extend(entry)
+        with pause_collection():
+            for entry in entries[1:]:
+                transcript.extend(entry)
         return transcript
 
     @property
@@ -188,10 +219,11 @@ class Transcript:
 
     def extend(self, entry: Entry, record: Record | None = None, state: State | None = None) -> None:
         """Fold one more entry in. ``record``, and ``state`` after it, spare reading back what was just written."""
-        if entry.body.get("type") == "released":
-            self._made(entry)
-            return
-        record = record or Record.from_body(entry.body)
+        if record is None:
+            if entry.body.get("type") == "released":
+                self._made(entry)
+                return
+            record = Record.from_body(entry.body)
         if record.draw is not None and record.draw in self._draws:
             raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
         state = state or self.mechanism.follow(self.state, record.event)
@@ -297,8 +329,8 @@ class Transcript:
         final: tuple[int, int, bool] | None,
     ) -> Offer:
         if final is not None:
-            known = None if parent is None else self.record(parent)
-            told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
+            before = None if parent is None else self.record(parent)
+            told = None if before is None or has_failed(before.symbol) else (before.offer, before.symbol)
             self.mechanism.check(facts)
             return self.mechanism.offer_final(state, facts, FinalPlace(*final, told))
         if parent is None:
@@ -308,8 +340,8 @@ class Transcript:
             return self.mechanism.offer(state, facts, guess, position)
         if not isinstance(self.mechanism, GuessAndCheck):
             raise ValueError(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
-        told = self.record(parent)
-        return self.mechanism.sharpen(state, told.offer, told.symbol)
+        known = self.record(parent)
+        return self.mechanism.sharpen(state, known.offer, known.symbol)
 
     def check(self) -> None:
         """Replay every ask: the level, the cell and the interval must be the ones that were recorded."""
@@ -324,7 +356,7 @@ class Transcript:
             self._check_facts(index, record)
             self._check_guess(index, record, told)
             final = record.offer.final
-            if final is not None and final[0] != position:
+            if not self._is_in_place(index, final, position, size):
                 raise Tampered(f"entry {index} claims another place among final values", index=index)
             offer = self._offer(before, record.facts, record.guess, record.parent, position, final)
             if position:
@@ -334,6 +366,13 @@ class Transcript:
                 raise Tampered(
                     f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index
                 )
+
+    def _is_in_place(self, index: int, final: tuple[int, int, bool] | None, position: int, size: int) -> bool:
+        """Whether final values are the whole of their batch, all of them the last or none."""
+        before = self.record(index - 1).offer.final if position else None
+        if final is None:
+            return before is None
+        return final[:2] == (position, size) and (not position or (before is not None and before[2] == final[2]))
 
     def _check_facts(self, index: int, record: Record) -> None:
         """What was offered must be about the question that is recorded: its range, its kind, its sensitivity."""

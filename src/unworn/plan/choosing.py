@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unworn.bounds import splitting_width
-from unworn.plan.pricing import GUESSED, KINDS, certificate, most_asks, noise_width, option, price, right
+from unworn.plan.pricing import GUESSED, KINDS, certificates, most_asks, noise_width, option, price, right, theorem_of
 from unworn.plan.result import Option, half, is_of_values
 
 _GUESSING = "GuessAndCheck"
@@ -20,6 +20,12 @@ _ORIGINS = {
     "DFHPRR15": "Dwork, Feldman, Hardt and others 2015",
 }
 """Where the theorems come from that no mechanism here rests on."""
+
+_OURS = {
+    "F": "with accounting='F'",
+    "D2": "with accounting='D2', for statistics too",
+}
+"""How to have the theorem that is not the narrower one of a plan."""
 
 
 def options(rows: int, asks: int, surprises: int, confidence: float, within: float | None = None) -> tuple[Option, ...]:
@@ -80,16 +86,20 @@ def _asks(option: Option, rows: int, asks: int, within: float, beta: float) -> i
 
 
 def _comparisons(rows: int, asks: int, beta: float) -> list[Option]:
-    """The registry's theorems on which no mechanism rests, under the name of the mechanism they are about."""
+    """The registry's theorems on which no mechanism of this plan rests, by the mechanism that they are about."""
     from unworn.bounds.transfer import registry
 
-    noises = {mark.partition(" ")[2]: name for name in KINDS if (mark := certificate(name))}
+    noises = {mark.partition(" ")[2]: name for name in KINDS for mark in certificates(name)}
     found = []
     for name in registry.THEOREMS:
         theorem, _, rest = name.partition(" ")
         noise, _, how = rest.partition(", ")
+        width = noise_width(name, rows, asks, beta) if theorem in (*_ORIGINS, *_OURS) else None
+        if theorem in _OURS and noise in noises and len(certificates(noises[noise])) > 1:
+            other = theorem_of(noises[noise], rows, asks, beta)
+            if not other.endswith(f"(Theorem {theorem})"):
+                found.append(option(noises[noise], theorem, width, _OURS[theorem], comparison=True))
         if theorem in _ORIGINS:
-            width = noise_width(name, rows, asks, beta)
             words = f"{theorem}, {how}" if how else theorem
             reason = _ORIGINS[theorem] if width is not None else "more than can be priced here"
             found.append(option(noises[noise], words, width, reason, comparison=True))

@@ -124,7 +124,7 @@ def _begin(path: dict[int, int | None], most: Asks) -> None:
 
 def published(plan: Plan) -> str:
     """The published theorem with the narrowest intervals, by its name in the registry."""
-    names = [name for name in registry.THEOREMS if not name.startswith(("D2", "D1", "splitting", "rounding"))]
+    names = [name for name in registry.THEOREMS if not name.startswith(("F ", "D2", "D1", "splitting", "rounding"))]
     asks, beta = min(plan.asks, plan.rows), 1 - plan.confidence
     return min(names, key=lambda name: noise_width(name, plan.rows, asks, beta) or math.inf)
 

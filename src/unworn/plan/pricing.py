@@ -28,6 +28,7 @@ from unworn.mechanisms import (
 )
 from unworn.mechanisms.coded import Coded
 from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.noisy_mean import THEOREM_F
 from unworn.plan import others
 from unworn.plan.guessed import MOST, guess_width
 from unworn.plan.others import Told
@@ -42,6 +43,8 @@ DRAWN = 10_000
 _MOST_COMPOSED = 10**9
 """Past this many asks, noise whose privacy is composed numerically is not priced: that takes minutes."""
 
+_COMPOSED = " bounded"
+
 _FAR = 10**6
 """Where fewer rows than this may be wrong, noise answers fewer asks than would be hard to price."""
 
@@ -54,14 +57,15 @@ _TOO_LARGE = "more than can be priced here"
 def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: float) -> Option:
     """One mechanism for these rows and asks; those that need no guesses do not depend on the surprises.
 
-    >>> option = price("SampleSplitting", 1_000_000, 10_000, 0, 0.95)
-    >>> round(option.width, 3), option.reason
-    (0.221, '100 rows an ask')
+    >>> option = price("BoundedNoise", 1_000_000, 10_000, 0, 0.95)
+    >>> round(option.width, 3), option.theorem
+    (0.019, 'noisy means (Theorem F)')
     >>> price("AboveThreshold", 10_000, 1_000, 0, 0.95).tells
     'sides'
     """
     width, reason = told(mechanism, rows, asks, surprises, 1 - confidence)
-    return option(mechanism, KINDS[mechanism].theorem, width, reason, tells=_TELLS.get(mechanism, "values"))
+    theorem = theorem_of(mechanism, rows, asks, 1 - confidence)
+    return option(mechanism, theorem, width, reason, tells=_TELLS.get(mechanism, "values"))
 
 
 def told(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> Told:
@@ -99,14 +103,23 @@ def most_asks(mechanism: str, rows: int, width: float, beta: float, close: float
     >>> most_asks("SampleSplitting", 10_000, 0.1, 0.05)
     38
     """
-    name = {"SampleSplitting": "splitting, exact", "Rounding": "rounding"}.get(mechanism, certificate(mechanism))
-    return None if name is None else asks_within(name, rows, width, beta, close)
+    plain = {"SampleSplitting": "splitting, exact", "Rounding": "rounding"}.get(mechanism)
+    names = certificates(mechanism) if plain is None else (plain,)
+    found = [asks_within(name, rows, width, beta, close) for name in names]
+    return max((asks for asks in found if asks is not None), default=None)
 
 
-def certificate(mechanism: str) -> str | None:
-    """Under which name the registry of theorems has a noise."""
+def certificates(mechanism: str) -> tuple[str, ...]:
+    """Under which names the registry of theorems has a noise."""
     kind = KINDS[mechanism]
-    return kind.certificate if issubclass(kind, Noisy) and kind is not Subsampled else None
+    return kind.certificates if issubclass(kind, Noisy) and kind is not Subsampled else ()
+
+
+def theorem_of(mechanism: str, rows: int, asks: int, beta: float) -> str:
+    """The theorem that a mechanism of such a plan would rest on."""
+    widths = _noise_widths(certificates(mechanism), rows, asks, beta)
+    best = min(widths, key=widths.__getitem__, default="")
+    return THEOREM_F if best.startswith("F ") else KINDS[mechanism].theorem
 
 
 @lru_cache(maxsize=4096)
@@ -115,7 +128,7 @@ def asks_within(theorem: str, rows: int, width: float, beta: float, close: float
     from unworn.bounds.transfer import registry
 
     # Far above what can be priced the search would take minutes, or leave 64-bit numbers: look at the end first.
-    end = _MOST_COMPOSED if "bounded" in theorem else MOST
+    end = _MOST_COMPOSED if theorem.endswith(_COMPOSED) else MOST
     noisy = not theorem.startswith(("splitting", "rounding"))
     if noisy and rows * width > _FAR and (noise_width(theorem, rows, end, beta) or 1.0) <= width:
         return MOST if end == MOST else None
@@ -129,7 +142,7 @@ def noise_width(theorem: str, rows: int, asks: int, beta: float) -> float | None
     """The half-width of a theorem of the registry at its best noise; none where the accountant cannot follow."""
     from unworn.bounds.transfer import registry
 
-    if "bounded" in theorem and asks > _MOST_COMPOSED:
+    if theorem.endswith(_COMPOSED) and not theorem.startswith("F ") and asks > _MOST_COMPOSED:
         return None
     try:
         return registry.best_scale(theorem, rows, asks, beta)[1]
@@ -137,8 +150,14 @@ def noise_width(theorem: str, rows: int, asks: int, beta: float) -> float | None
         return None
 
 
+def _noise_widths(names: tuple[str, ...], rows: int, asks: int, beta: float) -> dict[str, float]:
+    """The half-width by each theorem that can be had; the first comes first where they are the same."""
+    found = {name: noise_width(name, rows, asks, beta) for name in names}
+    return {name: width for name, width in found.items() if width is not None}
+
+
 def _noisy(kind: type[Noisy], what: str, rows: int, asks: int, beta: float) -> Told:
-    width = noise_width(kind.certificate, rows, asks, beta)
+    width = min(_noise_widths(kind.certificates, rows, asks, beta).values(), default=None)
     return width, f"needs no guesses; {what}" if width is not None else _TOO_LARGE
 
 

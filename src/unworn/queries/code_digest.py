@@ -74,9 +74,6 @@ def _walked(*parts: Any) -> None:
     """Stands in the pickle before what was walked through; nobody ever calls it."""
 
 
-_UNKNOWN = object()
-
-
 _Parts = tuple[Callable[..., None], tuple[Any, ...], Any]
 
 
@@ -118,19 +115,68 @@ _UNREAD = frozenset(
 _ROWS = ("unworn.holdout.", "unworn.sample.")
 
 
+def _make_persistent_id(files: Files) -> Callable[[Any], str | None]:
+    """What is told of an object instead of pickling it; None of most."""
+    texts: dict[str, str] = {}
+    sets: dict[int, Any] = {}
+    untold: set[type] = {tuple, dict, list, int, float, bytes}  # types of what is pickled as always
+
+    def persistent_id(obj: Any) -> str | None:
+        kind = type(obj)
+        if kind in untold:
+            return None
+        if kind is str:
+            told = texts.get(obj)
+            if told is None:
+                told = texts[obj] = _told_text(obj, files)
+            return told
+        if kind is set or kind is frozenset:
+            return _told_set(obj, sets)
+        if issubclass(kind, np.dtype):
+            return _told_dtype(obj)
+        untold.add(kind)
+        return None
+
+    return persistent_id
+
+
+def _told_text(text: str, files: Files) -> str:
+    """What it says, or the file that it names: a pickle tells one text met twice from two that are equal."""
+    digest = files.digest(text)
+    return f"text {text}" if digest is None else f"file {text!r} {digest}"
+
+
+def _told_set(items: Any, sets: dict[int, Any]) -> str | None:
+    """In an order of their own: that of a set of texts changes from process to process."""
+    if not all(map(_is_plain, items)):
+        return None
+    number, _ = sets.setdefault(id(items), (len(sets), items))  # kept, so that no other comes to have its id
+    told = sorted(f"{type(item).__name__} {item!r}" for item in items)
+    return f"{type(items).__name__} {number} {told!r}"
+
+
+def _told_dtype(dtype: Any) -> str | None:
+    if dtype.metadata is not None or dtype.kind == "T" or type(dtype).__module__ != "numpy.dtypes":
+        return None
+    return _dtype_text(dtype, dtype.isalignedstruct)
+
+
+@functools.lru_cache(maxsize=256)
+def _dtype_text(dtype: Any, aligned: bool) -> str:
+    return repr(dtype)
+
+
 class _CodePickler(pickle.Pickler):
     def __init__(self, sink: _Hashing) -> None:
+        self._files = Files()
+        # Before the rest, which looks for it once; and no method, because it is called for every object there is.
+        self.persistent_id = _make_persistent_id(self._files)  # type: ignore[method-assign]
         super().__init__(cast(Any, sink), protocol=5)
         self.place = "it "
-        self._files = Files()
-        self._texts: dict[str, str] = {}
         self._types: dict[type, None] = {}
         self._ordinary: set[type] = set()  # classes whose instances are pickled as always
         self._versions: set[str] = set()
         self._local = LocalCode()
-        self._sets: dict[int, Any] = {}
-        self._dtypes: dict[Any, str] = {}
-        self._tellers: dict[type, Any] = {set: _CodePickler._set, frozenset: _CodePickler._set}
 
     def dump_rest(self) -> None:
         """The classes of instances that were pickled without naming them, and versions of what is installed."""
@@ -139,38 +185,6 @@ class _CodePickler(pickle.Pickler):
             kinds, done = list(self._types)[done:], len(self._types)
             self.dump(kinds)
         self.dump(sorted(self._versions))
-
-    def persistent_id(self, obj: Any) -> str | None:
-        kind = type(obj)
-        if kind is str:
-            told = self._texts.get(obj)
-            return self._text(obj) if told is None else told
-        tell = self._tellers.get(kind, _UNKNOWN)
-        if tell is _UNKNOWN:
-            tell = self._tellers[kind] = _CodePickler._dtype if issubclass(kind, np.dtype) else None
-        return None if tell is None else tell(self, obj)
-
-    def _text(self, text: str) -> str:
-        """What it says, or the file that it names: a pickle tells one text met twice from two that are equal."""
-        digest = self._files.digest(text)
-        self._texts[text] = f"text {text}" if digest is None else f"file {text!r} {digest}"
-        return self._texts[text]
-
-    def _set(self, items: Any) -> str | None:
-        """In an order of their own: that of a set of texts changes from process to process."""
-        if not all(map(_is_plain, items)):
-            return None
-        self._sets.setdefault(id(items), (len(self._sets), items))
-        told = sorted(f"{type(item).__name__} {item!r}" for item in items)
-        return f"{type(items).__name__} {self._sets[id(items)][0]} {told!r}"
-
-    def _dtype(self, dtype: Any) -> str | None:
-        if dtype.metadata is not None or dtype.kind == "T" or type(dtype).__module__ != "numpy.dtypes":
-            return None
-        key = dtype, dtype.isalignedstruct
-        if key not in self._dtypes:
-            self._dtypes[key] = repr(dtype)
-        return self._dtypes[key]
 
     def reducer_override(self, obj: Any) -> Any:
         kind = type(obj)

@@ -79,6 +79,8 @@ def as_float(value: object, what: str) -> float:
     Traceback (most recent call last):
     unworn.errors.Unaskable: a guess is a number, not '0.5'
     """
+    if type(value) is float:
+        return value
     several = getattr(value, "ndim", 0) != 0
     try:
         if isinstance(value, str | bytes | bytearray | bool | np.bool_) or several:

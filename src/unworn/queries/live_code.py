@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any
 
 from unworn.errors import Unaskable
-from unworn.queries.code_digest import digest_code
 
 
 class Code:
@@ -37,6 +36,8 @@ class Code:
         return _code_again, (self.thing, self.what, self.name, self.method, self.watch)  # the code of its new process
 
     def _digest(self) -> str:
+        from unworn.queries.code_digest import digest_code  # loaded by those who bring code
+
         runs = None if self.method is None else getattr(self.thing, self.method, None)
         # The method too: it may have been put on the object, and left out of the object's own pickle.
         seen = runs if isinstance(runs, (types.MethodType, types.FunctionType, functools.partial)) else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 import types
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from unworn.queries.origins import is_installed
@@ -24,6 +26,10 @@ _WRAPPERS: dict[type, str] = {
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), list, tuple, dict, set, frozenset)
 _DATA = frozenset({*_PLAIN, types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType})
 """Types of attributes that are no code of anybody's."""
+_LASTING = _DATA | {types.FunctionType, property, staticmethod, classmethod, types.BuiltinFunctionType}
+"""Types of attributes that are the asker's code for as long as they live, or never."""
+_UNTOUCHED: dict[type, tuple[tuple[Any, ...], list[tuple[type, str, Any]]]] = {}
+"""Installed classes without code of the asker's: all that they held, and what of it has to be looked at each time."""
 
 
 class Missing:
@@ -56,18 +62,16 @@ class LocalCode:
 
     def attributes_of(self, cls: type) -> list[tuple[str, str, Any]]:
         """What the asker put into an installed class, or one it derives from: functions, classes, callable objects."""
-        found = []
-        for base in cls.__mro__:
-            for name, value in vars(base).items():
-                kind = type(value)
-                if kind in _DATA or (kind is types.FunctionType and not value.__dict__ and self._is_known(value)):
-                    continue  # as most are: the rest is looked at more closely
-                if self.holds(value):
-                    found.append((base.__qualname__, name, value))
-        return found
-
-    def _is_known(self, function: types.FunctionType) -> bool:
-        return self._homes.get(function.__globals__.get("__name__"), False)
+        held = tuple(chain(cls.__mro__, *(vars(base).values() for base in cls.__mro__)))
+        before, looked_at = _UNTOUCHED.get(cls, ((), []))
+        is_known = len(before) == len(held) and all(map(operator.is_, before, held))
+        if not is_known:
+            every = ((base, name, value) for base in cls.__mro__ for name, value in vars(base).items())
+            looked_at = [one for one in every if type(one[2]) not in _DATA]
+        own = [(base.__qualname__, name, value) for base, name, value in looked_at if self.holds(value)]
+        if not own and not is_known:
+            _UNTOUCHED[cls] = held, [one for one in looked_at if type(one[2]) not in _LASTING]
+        return own
 
     def member(self, value: Any, path: Sequence[str]) -> Any:
         """What a chain of names leads to: a member of a local module, or the asker's own member of an installed one."""

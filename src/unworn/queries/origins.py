@@ -98,13 +98,14 @@ class Files:
     """The regular files that texts name, by the digests of their contents."""
 
     def __init__(self) -> None:
-        self._here: set[str] | None = None
+        self.here = _names_here()
+        """What lies in the working directory: asked once, instead of once for every word a model knows."""
 
     def digest(self, text: str) -> str | None:
         """The digest of the file of this name, or None where it names none."""
+        if "/" not in text and os.sep not in text and text not in self.here:
+            return None  # as of nearly all words
         if not text or len(text) > _LONGEST_PATH or "\0" in text or "\n" in text:
-            return None
-        if "/" not in text and os.sep not in text and text not in self._names():
             return None
         try:
             found = os.stat(text)
@@ -112,14 +113,28 @@ class Files:
             return None
         return file_digest(text, found) if stat.S_ISREG(found.st_mode) else None
 
-    def _names(self) -> set[str]:
-        """What lies in the working directory: asked once, instead of once for every word a model knows."""
-        if self._here is None:
-            try:
-                self._here = set(os.listdir())
-            except OSError:
-                self._here = set()
-        return self._here
+
+_listed: tuple[tuple[int, ...], frozenset[str]] | None = None
+
+
+def _names_here() -> frozenset[str]:
+    """The names in the working directory; kept for as long as its stamps stay the same."""
+    global _listed
+    try:
+        found = os.stat(os.curdir)
+    except OSError:
+        return frozenset()
+    stamps = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+    known = _listed
+    if known is not None and known[0] == stamps:
+        return known[1]
+    settled = time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED  # else a name may come under the same stamp
+    try:
+        names = frozenset(os.listdir())
+    except OSError:
+        names = frozenset()
+    _listed = (stamps, names) if settled else None
+    return names
 
 
 _digests: dict[tuple[int, ...], str] = {}

@@ -22,6 +22,8 @@ Kind = Literal["binary", "unit", "paired", "statistic"]
 
 _SHORTEST, _LONGEST = 1e-280, 1e307
 """Of a range: a trillionth of the one, and several times the other, is still a normal float."""
+_WORKED_OUT = frozenset({"fingerprint", "canonical_text", "_known"})
+"""What a question keeps of its own: worked out once, and never sent elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,14 @@ class Query(ABC):
         return False
 
     @cached_property
+    def canonical_text(self) -> str:
+        """The one text for ``to_json()``: what is fingerprinted, and what is entered."""
+        return canonical(self.to_json())
+
+    @cached_property
     def fingerprint(self) -> str:
-        return hashlib.sha256(canonical(self.to_json()).encode()).hexdigest()
+        return hashlib.sha256(self.canonical_text.encode()).hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was worked out here: in another process the same names may stand for other code."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("fingerprint", "_known")}
+        return {name: value for name, value in self.__dict__.items() if name not in _WORKED_OUT}

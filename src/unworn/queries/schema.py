@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, cast, get_args
 
 from unworn.display import show_value
@@ -22,6 +23,12 @@ class ColumnType:
 
     kind: ColumnKind
     nullable: bool = False
+
+
+@cache
+def column_type(kind: ColumnKind, nullable: bool) -> ColumnType:
+    """The one object for a type, however many columns have it."""
+    return ColumnType(kind, nullable)
 
 
 @dataclass(frozen=True)
@@ -92,12 +99,11 @@ class Schema(Mapping[str, ColumnType]):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Schema:
         columns: dict[str, ColumnType] = {}
+        kinds = get_args(ColumnKind)
         for name, (kind, nullable) in data["columns"].items():
-            if not isinstance(kind, str) or kind not in get_args(ColumnKind) or not isinstance(nullable, bool):
-                raise Unaskable(
-                    f"column {name!r:.80} has kind {kind!r:.40}; kinds are {', '.join(get_args(ColumnKind))}"
-                )
-            columns[name] = ColumnType(cast("ColumnKind", kind), nullable)
+            if not isinstance(kind, str) or kind not in kinds or not isinstance(nullable, bool):
+                raise Unaskable(f"column {name!r:.80} has kind {kind!r:.40}; kinds are {', '.join(kinds)}")
+            columns[name] = column_type(cast("ColumnKind", kind), nullable)
         target, grouped = data.get("target"), data.get("grouped", False)
         if not (target is None or isinstance(target, str)) or not isinstance(grouped, bool):
             raise Unaskable("a schema's target is a column's name, and its rows are grouped or not")

@@ -76,10 +76,11 @@ def _leave(me: object) -> None:
 
 
 def _mute() -> None:
-    streams = [stream for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__) if stream is not None]
+    every = (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    streams = list({id(stream): stream for stream in every if stream is not None}.values())
     _flush(streams)  # what was said before is said
     _mute_descriptors()
-    for stream in {id(stream): stream for stream in streams}.values():
+    for stream in streams:
         _mute_stream(stream)
     _undo.append(partial(_flush, streams))  # what the code left in a buffer goes where the descriptors lead: nowhere
     _mute_warnings()
@@ -147,6 +148,7 @@ def _replace_stream(stream: Any) -> None:
 
 
 def _mute_descriptors() -> None:
+    there: list[int] = []
     for descriptor in _DESCRIPTORS:
         try:
             kept = os.dup(descriptor)
@@ -154,11 +156,13 @@ def _mute_descriptors() -> None:
             continue
         _undo.append(partial(_close_once, [kept]))
         _undo.append(partial(os.dup2, kept, descriptor))
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        try:
+        there.append(descriptor)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for descriptor in there:
             os.dup2(nowhere, descriptor)
-        finally:
-            os.close(nowhere)
+    finally:
+        os.close(nowhere)
 
 
 def _close_once(descriptors: list[int]) -> None:

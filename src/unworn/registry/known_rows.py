@@ -10,13 +10,15 @@ import hashlib
 import hmac
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from unworn.errors import LedgerError
 from unworn.ledger.forks import fork_gate
+from unworn.ledger.keys import prepare_hmac
 from unworn.registry.home import home_folder, make_home, read_secret
 
 _FILE, _VERSION, _PATIENCE, _CHUNK = "registry.db", 1, 30.0, 500
@@ -30,6 +32,7 @@ _SCHEMA = (
 )
 _WORD = 8
 """Bytes that a column's name is known by: enough that no two names of one user are alike."""
+_MARK = 16
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class RowMarks:
     columns: Mapping[str, str]
     whole: str | None
     place: str
+
+    @cached_property
+    def kept(self) -> dict[bytes, str]:
+        """All marks by the bytes that are kept of them."""
+        return {bytes.fromhex(mark)[:_MARK]: mark for mark in (*self.columns, *self.same)}
 
 
 @dataclass(frozen=True)
@@ -93,22 +101,24 @@ class Registry:
             return None
         return cls(folder) if os.path.exists(folder / _FILE) else None
 
-    def find(self, marks: RowMarks) -> list[KnownRows]:
-        """Whoever has these rows, or a column of them."""
+    def find(self, marks: RowMarks) -> tuple[list[KnownRows], list[Candidate]]:
+        """Whoever has these rows, or a column of them; and rows that may be these without some of their columns."""
+        if not os.path.exists(self._path):  # whoever keeps the first rows makes it, in one transaction
+            return [], []
         with self._transaction() as connection:
-            return _find(connection, marks)
+            return _find(connection, marks), self._candidates(connection, marks)
 
-    def candidates(self, marks: RowMarks) -> list[Candidate]:
-        """Rows that may be these without some of their columns: to be compared over the columns both have."""
-        here = {self._word(name): name for name in marks.names}
+    def _candidates(self, connection: sqlite3.Connection, marks: RowMarks) -> list[Candidate]:
+        """Fewer columns, as many rows: to be compared over the columns both have."""
         wanted = "SELECT id, ledger, holdout, whole, names FROM known WHERE size = ? AND columns < ? AND whole NOT NULL"
+        chosen = connection.execute(wanted, (marks.size, len(marks.names))).fetchall()
+        here = self._words(marks.names) if chosen else {}
         found = []
-        with self._transaction() as connection:
-            for id_, ledger, holdout, whole, words in connection.execute(wanted, (marks.size, len(marks.names))):
-                theirs = {bytes(words[place : place + _WORD]) for place in range(0, len(words), _WORD)}
-                if theirs <= here.keys():
-                    known = KnownRows(id_, ledger, holdout, same=False)
-                    found.append(Candidate(known, frozenset(here[word] for word in theirs), whole))
+        for id_, ledger, holdout, whole, words in chosen:
+            theirs = {bytes(words[place : place + _WORD]) for place in range(0, len(words), _WORD)}
+            if theirs <= here.keys():
+                known = KnownRows(id_, ledger, holdout, same=False)
+                found.append(Candidate(known, frozenset(here[word] for word in theirs), whole))
         return found
 
     def claim(self, marks: RowMarks, ledger: str, seen: Collection[int]) -> bool:
@@ -163,19 +173,21 @@ class Registry:
             if holdout:
                 connection.execute("UPDATE known SET holdout = ? WHERE id = ? AND holdout = ''", (holdout, found[0]))
             return
-        words = b"".join(sorted(map(self._word, marks.names)))
+        words = b"".join(sorted(self._words(marks.names)))
         row = (ledger, marks.place, holdout, marks.size, marks.whole, len(marks.names), words)
         inserted = (
             "INSERT INTO known (ledger, place, holdout, size, whole, columns, names) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         id_ = connection.execute(inserted, row).lastrowid
-        kinds = {**dict.fromkeys(marks.columns, 0), **dict.fromkeys(marks.same, 1)}
+        same = set(marks.same)
         connection.executemany(
-            "INSERT INTO marks VALUES (?, ?, ?)", [(_blob(mark), id_, same) for mark, same in kinds.items()]
+            "INSERT INTO marks VALUES (?, ?, ?)", [(kept, id_, int(mark in same)) for kept, mark in marks.kept.items()]
         )
 
-    def _word(self, name: str) -> bytes:
-        return hmac.digest(self.secret, b"name\0" + name.encode("utf-8", "surrogatepass"), hashlib.sha256)[:_WORD]
+    def _words(self, names: Iterable[str]) -> dict[bytes, str]:
+        """What names of columns are kept as, keyed."""
+        keyed = prepare_hmac(self.secret)
+        return {keyed(b"name\0" + name.encode("utf-8", "surrogatepass"))[:_WORD]: name for name in names}
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -232,7 +244,7 @@ class Registry:
 
 
 def _find(connection: sqlite3.Connection, marks: RowMarks) -> list[KnownRows]:
-    wanted = {_blob(mark): mark for mark in (*marks.columns, *marks.same)}
+    wanted = marks.kept
     same: dict[int, bool] = {}
     shared: dict[int, set[str]] = {}
     blobs = list(wanted)
@@ -254,7 +266,3 @@ def _remove(connection: sqlite3.Connection, chosen: Collection[int]) -> None:
     for id_ in chosen:
         connection.execute("DELETE FROM marks WHERE id = ?", (id_,))
         connection.execute("DELETE FROM known WHERE id = ?", (id_,))
-
-
-def _blob(mark: str) -> bytes:
-    return bytes.fromhex(mark)[:16]

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.queries.arrays import number_words
 from unworn.queries.rows import Column
+from unworn.sample.column_blocks import block_words
 from unworn.sample.hashes import Fields, runs, text_digest, value_words
 from unworn.sample.tall import SORTED, tall_values
 
@@ -50,6 +52,57 @@ def canonical_column(column: Column) -> Canonical:
     distinctive = bool(log_chance(counts) < CHANCE) and not regular
     sequence, scattered = _sequence(column, counts)
     return Canonical(column.kind, digest.digest(), distinctive, sequence, scattered and not regular, regular)
+
+
+def canonical_block(kind: str, values: NDArray[Any]) -> list[Canonical]:
+    """The same for many short columns of numbers or booleans, one per line of ``values``, none of them missing."""
+    columns, rows = values.shape
+    floats = values.astype(np.float64)
+    words = np.sort(block_words(kind, values), axis=1)
+    edges = np.ones((columns, rows + 1), dtype=bool)
+    np.not_equal(words[:, 1:], words[:, :-1], out=edges[:, 1:-1])
+    turns = np.count_nonzero(floats[:, 1:] != floats[:, :-1], axis=1).tolist()
+    regular = _are_evenly_spaced(floats)
+    sequences, values_sorted = _lines(number_words(floats)), _lines(words)
+    absent, present = bytes(8), bytes(8 * rows)
+    chances: dict[bytes, tuple[bool, float]] = {}  # of the counts there are: many columns have the same
+    found: list[Canonical] = []
+    # Of all lines together: between the last edge of one and the first of the next lies one more.
+    together = np.diff(np.flatnonzero(edges))
+    ends = np.cumsum(np.count_nonzero(edges, axis=1)).tolist()
+    for place, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        repeats = together[start : end - 1]
+        known = repeats.tobytes()
+        if known not in chances:
+            chances[known] = bool(log_chance(repeats) < CHANCE), _nats(rows, repeats)
+        distinctive, nats = chances[known]
+        is_regular = len(repeats) == rows and bool(regular[place])
+        scattered = min(_places(rows, turns[place]), nats) > -CHANCE
+        found.append(
+            Canonical(
+                kind,
+                hashlib.sha256(absent + values_sorted[place]).digest(),
+                distinctive and not is_regular,
+                hashlib.sha256(b"number" + sequences[place] + present).digest(),
+                scattered and not is_regular,
+                is_regular,
+            )
+        )
+    return found
+
+
+def _lines(words: NDArray[np.uint64]) -> list[bytes]:
+    """The bytes of each line."""
+    joined, size = words.astype("<u8", copy=False).tobytes(), 8 * words.shape[1]
+    return [joined[start : start + size] for start in range(0, len(joined), size)]
+
+
+def _are_evenly_spaced(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """:func:`_evenly_spaced` for each line."""
+    numbers = np.sort(values, axis=1)
+    with np.errstate(all="ignore"):
+        steps = np.diff(numbers, axis=1)
+        return np.asarray((steps == steps[:, :1]).all(axis=1))
 
 
 def _words(column: Column, digest: Digest) -> Counts:
@@ -99,11 +152,19 @@ def _sequence(column: Column, counts: Counts) -> tuple[bytes, bool]:
                 words = fields.word(run, place)
             digest.update(words.astype("<u8", copy=False).data)
     turns = sum(_turns(column[max(run.start - 1, 0) : run.stop]) for run in runs(rows))
+    return digest.digest(), min(_places(rows, turns), _nats(rows, counts)) > -CHANCE
+
+
+def _places(rows: int, turns: int) -> float:
+    """The logarithm of the number of ways to place so many changes."""
     size = max(rows - 1, 0)
-    places = math.lgamma(size + 1) - math.lgamma(turns + 1) - math.lgamma(size - turns + 1)
+    return math.lgamma(size + 1) - math.lgamma(turns + 1) - math.lgamma(size - turns + 1)
+
+
+def _nats(rows: int, counts: Counts) -> float:
+    """The entropy of the values, over all rows."""
     shares = counts[counts > 0] / max(counts.sum(), 1)
-    nats = -rows * float(np.sum(shares * np.log(shares)))
-    return digest.digest(), min(places, nats) > -CHANCE
+    return -rows * float(np.sum(shares * np.log(shares)))
 
 
 def _turns(part: Column) -> int:

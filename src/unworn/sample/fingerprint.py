@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.ledger.keys import prepare_hmac
 from unworn.queries.query import canonical
 from unworn.queries.rows import Column
 from unworn.queries.schema import ColumnKind
-from unworn.sample.canonical import Canonical, canonical_column
-from unworn.sample.hashes import Words, hash_runs, hashes, runs
+from unworn.sample.canonical import Canonical, canonical_block, canonical_column
+from unworn.sample.column_blocks import column_blocks
+from unworn.sample.hashes import RUN, Words, hash_runs, hashes, runs
 from unworn.sample.tall import SORTED, Sums
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ def _digests(sample: Sample, secret: bytes) -> Digests:
     columns, telling = keyed_columns(canonical_columns(sample), secret)
     names = sorted(sample.columns)
     kept = None if sample.rows > SORTED else hashes(sample.rows, secret, map(sample.columns.__getitem__, names))
+    if kept is not None and sample.rows <= RUN:
+        sample.row_hashes = kept[0]
     rows = _rows(sample, secret, names, grouped=False, lanes=kept)
     grouping = rows if sample.groups is None else _rows(sample, secret, names, grouped=True)
     return Digests(rows, grouping, _order(sample, secret, names, kept), columns, telling)
@@ -72,9 +76,14 @@ def _digests(sample: Sample, secret: bytes) -> Digests:
 
 def canonical_columns(sample: Sample) -> dict[str, Canonical]:
     """All columns in canonical form, each worked out once for a sample."""
-    for name, column in sample.columns.items():
-        if name not in sample.canonical:
-            sample.canonical[name] = canonical_column(column)
+    names = [name for name in sample.columns if name not in sample.canonical]
+    columns = [sample.columns[name] for name in names]
+    for start, stop, values in column_blocks(columns, sample.rows):
+        if values is None:
+            sample.canonical[names[start]] = canonical_column(columns[start])
+        else:
+            found = canonical_block(columns[start].kind, values)
+            sample.canonical |= dict(zip(names[start:stop], found, strict=True))
     return {name: sample.canonical[name] for name in sample.columns}
 
 
@@ -82,16 +91,19 @@ def keyed_columns(known: Mapping[str, Canonical], secret: bytes) -> tuple[dict[s
     """Every column's two digests under a holdout's secret, and the names behind those that tell."""
     columns: dict[str, tuple[str, str]] = {}
     telling: dict[str, str] = {}
+    keyed = prepare_hmac(secret)
     for name, found in known.items():
         common = b"common\0" + name.encode() + b"\0"
         values = b"column\0" if found.distinctive else common
         sequence = b"sequence\0" if found.scattered else common
         columns[name] = (
-            _keyed(secret, values + found.kind.encode() + b"\0" + found.sha256),
-            _keyed(secret, sequence + found.sequence),
+            keyed(values + found.kind.encode() + b"\0" + found.sha256).hex(),
+            keyed(sequence + found.sequence).hex(),
         )
-        told = zip(columns[name], (found.distinctive, found.scattered), strict=True)
-        telling |= {digest: name for digest, tells in told if tells}
+        if found.distinctive:
+            telling[columns[name][0]] = name
+        if found.scattered:
+            telling[columns[name][1]] = name
     return columns, telling
 
 
@@ -151,10 +163,6 @@ def sorted_lanes(keyed: hmac.HMAC, lanes: Words) -> None:
     for lane in lanes:
         for rows in runs(lanes.shape[1]):
             keyed.update(lane.take(order[rows]).astype("<u8", copy=False).data)
-
-
-def _keyed(secret: bytes, message: bytes) -> str:
-    return hmac.new(secret, message, hashlib.sha256).hexdigest()
 
 
 def _rows(sample: Sample, secret: bytes, names: list[str], grouped: bool, lanes: Words | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unworn.noise import Stream
 from unworn.queries.arrays import number_words
 from unworn.queries.rows import Column
+from unworn.sample.column_blocks import SHORT, block_words, column_blocks, fold_block
 
 Words = NDArray[np.uint64]
 RUN = 2**15
@@ -39,14 +40,37 @@ def hash_runs(
     Each folds in one word after another by multiply, add and mix with secret odd multipliers. Mixing between the words
     matters: a plain sum of products loses the sign bits of two floats.
     """
+    columns = list(columns)
+    keys = Stream(secret, "rows").words(12 * len(columns)).reshape(-1, 2, 3, 2)[:, lanes] | np.uint64(1)
+    if 1 < size <= SHORT:
+        yield slice(0, size), _hash_short(size, columns, keys, coarse)
+        return
     fields = [Fields(column, coarse) for column in columns]
-    keys = Stream(secret, "rows").words(12 * len(fields)).reshape(-1, 2, 3, 2)[:, lanes] | np.uint64(1)
     for rows in runs(size):
         part = np.zeros((len(lanes), rows.stop - rows.start), dtype=np.uint64)
         for field, key in zip(fields, keys, strict=True):
-            for words, place in field.of(rows):
-                _fold(part, words, key[:, place, :1], key[:, place, 1:])
+            _fold_column(part, field, rows, key)
         yield rows, part
+
+
+def _hash_short(size: int, columns: Sequence[Column], keys: Words, coarse: bool) -> Words:
+    """The same for few rows, where columns are taken together."""
+    part = np.zeros((keys.shape[1], size), dtype=np.uint64)
+    for start, stop, values in column_blocks(columns, size):
+        if values is None:
+            _fold_column(part, Fields(columns[start], coarse), slice(0, size), keys[start])
+            continue
+        kind = columns[start].kind
+        if coarse and kind == "number":
+            with np.errstate(all="ignore"):
+                values = values.astype(np.float32)
+        fold_block(part, block_words(kind, values), keys[start:stop], _ONE, _TWO)
+    return part
+
+
+def _fold_column(lanes: Words, field: Fields, rows: slice, key: Words) -> None:
+    for words, place in field.of(rows):
+        _fold(lanes, words, key[:, place, :1], key[:, place, 1:])
 
 
 class Fields:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unworn.noise import Stream
 from unworn.queries.rows import Column
 from unworn.sample.fingerprint import canonical_order
+from unworn.sample.shown_features import without_other_words
 
 if TYPE_CHECKING:
     from unworn.sample.sample import Sample
@@ -31,26 +32,26 @@ def shuffled(sample: Sample, secret: bytes, purpose: str) -> Places:
     return canonical_order(sample, secret)[Stream(secret, purpose).permutation(sample.size)]
 
 
-def restricted(sample: Sample, units: Places) -> Sample:
-    """A sample of these units alone, their rows in the order they came in."""
+def restricted(sample: Sample, units: Places, shown: bool = False) -> Sample:
+    """A sample of these units alone, their rows in the order they came in; ``shown`` if they may be seen."""
     from unworn.sample.sample import Sample
 
-    if sample.origin is not None:
-        raise TypeError("a part of the rows is parted no further")
     inside = np.zeros(sample.size, dtype=bool)
     inside[units] = True
     rows = np.flatnonzero(inside if sample.unit_of_row is None else inside[sample.unit_of_row])
-    rows.setflags(write=False)
+    origin = rows if sample.origin is None else sample.origin[rows]
+    origin.setflags(write=False)
+    features = _features(sample.features, rows)
     return Sample(
         {name: _column(column, rows) for name, column in sample.columns.items()},
         sample.schema,
         rows=len(rows),
         groups=None if sample.groups is None else _column(sample.groups, rows),
-        features=_features(sample.features, rows),
+        features=without_other_words(features) if shown else features,
         left_out=sample.left_out,
         path=sample.path,
-        origin=rows,
-        length=sample.rows,
+        origin=origin,
+        length=sample.length,
     )
 
 

@@ -232,6 +232,8 @@ def _number(values: NDArray[Any], null: Bools | None, kind: ColumnKind, copy: bo
 
 def _finite(values: NDArray[Any]) -> bool:
     """Whether all are finite; a run at a time, since marks for all of them take longer to write than to make."""
+    if len(values) <= _RUN:
+        return bool(np.isfinite(values).all())
     return all(bool(np.isfinite(values[start : start + _RUN]).all()) for start in range(0, len(values), _RUN))
 
 
@@ -248,7 +250,7 @@ def _frozen(column: Column) -> Column:
     values.setflags(write=False)
     if column.missing is not None:
         column.missing.setflags(write=False)
-    return replace(column, values=values)
+    return Column(column.kind, values, column.missing, column.vocabulary, column.finite)
 
 
 def series_name(data: Any) -> str | None:

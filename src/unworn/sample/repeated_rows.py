@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.sample.hashes import hash_runs
+from unworn.sample.hashes import Words, hash_runs
 from unworn.sample.tall import SORTED
 
 if TYPE_CHECKING:
@@ -40,13 +40,19 @@ def repeated_rows(sample: Sample, secret: bytes) -> int:
     fine = sum(1 for _ in islice((name for name, column in sample.columns.items() if _is_fine(column)), _ENOUGH))
     if not fine:
         return 0
-    with sample.reading():
-        columns = [sample.columns[name] for name in sorted(sample.columns)]
-        lane = np.concatenate([part[0] for _, part in hash_runs(sample.rows, secret, columns, (0,))])
-    counts = np.unique(lane, return_counts=True)[1]
+    counts = np.unique(_row_hashes(sample, secret), return_counts=True)[1]
     repeats = sample.rows - len(counts)
     expected = sample.rows**2 / 2 * _COINCIDENCE**fine
     return repeats if repeats > 3 + 20 * expected and not _are_drawn_from_few(counts) else 0
+
+
+def _row_hashes(sample: Sample, secret: bytes) -> Words:
+    """A word per row, equal for equal rows; that they were sealed with will do."""
+    if sample.row_hashes is not None:
+        return sample.row_hashes
+    with sample.reading():
+        columns = [sample.columns[name] for name in sorted(sample.columns)]
+        return np.concatenate([part[0] for _, part in hash_runs(sample.rows, secret, columns, (0,))])
 
 
 def _are_drawn_from_few(counts: NDArray[np.int64]) -> bool:

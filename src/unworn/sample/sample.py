@@ -60,6 +60,7 @@ class Sample:
         self._features = features
         self._secret: bytes | None = None
         self.digests: dict[bytes, Any] = {}  # and what they keep under each holdout's secret
+        self.row_hashes: NDArray[np.uint64] | None = None  # one word per row, under whichever secret came last
         self.canonical: dict[str, Any] = {}  # what fingerprints keep of a column, independent of any key
 
     @classmethod
@@ -238,9 +239,15 @@ class Sample:
             raise ReadOnly("parts of the rows are secret, and this sample was not sealed with a key")
         return shuffled(self, self._secret, "parts")
 
-    def restricted(self, secret: bytes, span: slice) -> Sample:
-        """A sample of some of the units alone: those in this span of the order that the secret gives them all."""
-        return restricted(self, shuffled(self, secret, "uses")[span])
+    def restricted(self, secret: bytes, span: slice, shown: bool = False) -> Sample:
+        """A sample of some of the units alone: those in this span of the order that the secret gives them all.
+
+        With ``shown`` they may be seen, and so nothing of the others is left in what a model is shown.
+        """
+        place = b"uses" + secret
+        if place not in self.digests:
+            self.digests[place] = shuffled(self, secret, "uses")
+        return restricted(self, self.digests[place][span], shown)
 
     def emptied(self) -> Sample:
         """A sample of none of the rows: for whoever may see what was told about a part, and cannot know the part."""

@@ -8,7 +8,7 @@ from typing import get_args
 from unworn.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.rows import Column
-from unworn.queries.schema import ColumnKind, ColumnType, Schema
+from unworn.queries.schema import ColumnKind, ColumnType, Schema, column_type
 from unworn.sample.reading import Read
 
 Declared = Mapping[str, str | ColumnType] | Schema
@@ -22,7 +22,7 @@ def public_schema(
     declared: Declared | None,
 ) -> Schema:
     """The schema, made without looking at any value of the holdout."""
-    types = {name: ColumnType(read.column.kind, read.nullable) for name, read in columns.items()}
+    types = {name: column_type(read.column.kind, read.nullable) for name, read in columns.items()}
     for name, column in (train or {}).items():
         if name in types:
             if column.kind != types[name].kind:

@@ -96,7 +96,7 @@ class Stored:
     def seal(self, secret: bytes) -> None:
         """Nothing here depends on the secret: rows in an engine are not parted."""
 
-    def restricted(self, secret: bytes, span: slice) -> NoReturn:
+    def restricted(self, secret: bytes, span: slice, shown: bool = False) -> NoReturn:
         raise self._whole()
 
     def emptied(self) -> NoReturn:

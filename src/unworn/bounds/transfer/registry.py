@@ -1,7 +1,8 @@
 """Every certificate for k adaptive shares under its name, each at the noise that suits it best.
 
-Names are "theorem noise": D2, D1+ and D1 with ``bounded`` (raised cosine), ``Gaussian`` and ``Laplace`` noise, the
-published theorems with Gaussian noise, and what needs no noise. All hold for all k answers at once.
+Names are "theorem noise": F with ``bounded`` (raised cosine) and ``Gaussian`` noise, D2, D1+ and D1 with these and
+``Laplace`` noise, the published theorems with Gaussian noise, and what needs no noise. All hold for all k answers at
+once.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _SHARPENED: dict[str, Callable[[Profile, float], float]] = {
     "D1+": d1_plus,
     "D1": d1,
 }
+_MEANS = ("F bounded", "F Gaussian")
 _NOISES = {"bounded": "cosine", "Gaussian": "gaussian", "Laplace": "laplace"}
 _PUBLISHED: dict[str, Callable[[int, int, float], Chosen]] = {
     "JLNRSS20 Gaussian": jlnrss20_gaussian,
@@ -42,6 +44,7 @@ _NOISELESS: dict[str, Callable[[int, int, float], float]] = {
     "rounding": lambda n, k, beta: best_rounding(n, k, beta)[1],
 }
 THEOREMS = (
+    *_MEANS,
     *(f"{theorem} {noise}" for theorem in _SHARPENED for noise in _NOISES),
     *_PUBLISHED,
     *_NOISELESS,
@@ -55,11 +58,11 @@ def widths(n: int, k: int, confidence: float = 0.95) -> dict[str, float]:
 
     >>> for name, width in sorted(widths(10**6, 10**4).items(), key=lambda item: item[1])[:5]:
     ...     print(f"{width:.4f} {name}")
+    0.0188 F bounded
+    0.0226 F Gaussian
     0.0287 D2 bounded
     0.0290 D1+ bounded
     0.0352 D2 Gaussian
-    0.0356 D1+ Gaussian
-    0.0384 D1 bounded
     """
     check_probability("confidence", confidence)
     beta = 1.0 - confidence
@@ -84,6 +87,14 @@ def best_scale(theorem: str, n: int, k: int, beta: float) -> tuple[float, float]
     (4953, 0.0472)
     """
     check_plan(n, k, beta)
+    if theorem in _MEANS:
+        from unworn.bounds.covers import WIDEST_RADIUS
+        from unworn.bounds.noisy_means import best_cosine, best_gaussian  # which search as this package does
+
+        found = (best_cosine if theorem == "F bounded" else best_gaussian)(int(n), int(k), float(beta))
+        if found.kappa == math.inf and found.noise > WIDEST_RADIUS:
+            raise ValueError(f"noise of more than {WIDEST_RADIUS:,} rows is not priced by Theorem F")
+        return found.noise, min(1.0, found.width)
     if theorem in _PUBLISHED:
         chosen = _PUBLISHED[theorem](n, k, beta)
         return n * chosen.sigma, min(1.0, chosen.width)

@@ -4,8 +4,10 @@ from unworn.lab.analysts.alternating import Alternating
 from unworn.lab.analysts.averaging import Averaging
 from unworn.lab.analysts.base import Analyst, Played
 from unworn.lab.analysts.boosting import Boosting
+from unworn.lab.analysts.boundary_guesser import BoundaryGuesser
 from unworn.lab.analysts.edge_guesser import EdgeGuesser
 from unworn.lab.analysts.fingerprinting import Fingerprinting
+from unworn.lab.analysts.posterior_sign import PosteriorSign
 from unworn.lab.analysts.quadratic import QuadraticAdaptive
 from unworn.lab.analysts.reuse import Calibrating
 from unworn.lab.analysts.roll_call import RollCall
@@ -19,9 +21,11 @@ ANALYSTS: dict[str, type[Analyst]] = {
         Alternating,
         Averaging,
         Boosting,
+        BoundaryGuesser,
         Calibrating,
         EdgeGuesser,
         Fingerprinting,
+        PosteriorSign,
         QuadraticAdaptive,
         RollCall,
         SelectThenVote,
