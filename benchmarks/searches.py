@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from table import Row, compared
-from unworn import Answer, Holdout
+from unworn import Holdout
 from unworn.bounds import clopper_pearson
 from unworn.ledger.seeded import SeededStore
 
@@ -32,14 +31,15 @@ def _search(rows: int, seed: int = 11) -> list[Row]:
         return X, (X @ weights + 0.5 * rng.normal(size=size) > 0).astype(int)
 
     (X, y), sealed, (fresh, truth) = drawn(2_000), drawn(rows), drawn(200_000)
-    holdout, ask = opened(*sealed)
+    store: Any = SeededStore(np.random.default_rng(rows))  # its key says which rows are for practice
+    holdout = Holdout(*sealed, practice=PRACTICE, ledger=store)
     columns, best, models = np.ones(FEATURES, dtype=bool), None, {}
     for _ in range(MODELS):
         # Each model differs from the best so far, by what was told of it, in a few columns: as adaptive as it gets.
         tried = columns ^ (rng.random(FEATURES) < 0.15)
         model = LogisticRegression(C=float(10 ** rng.uniform(-3, 1))).fit(X * tried, y)
         model.coef_ = model.coef_ * tried
-        answer = ask(model)
+        answer = holdout.score(model)
         models[answer.index] = model
         if best is None or answer.value > best.value:
             best, columns = answer, tried
@@ -54,22 +54,3 @@ def _search(rows: int, seed: int = 11) -> list[Row]:
         Row(f"surprises, {what}", surprises, None, None, 1, surprises <= 1),
         compared(f"distance of the final number from the truth, {what}", abs(told.value - true), told.width, 1.0),
     ]
-
-
-def opened(X: Any, y: Any) -> tuple[Holdout, Any]:
-    """A holdout with practice rows, and how to score a model on it.
-
-    Where ``Holdout`` has no practice rows of its own, rows are set aside here, and guess by hand.
-    """
-    store: Any = SeededStore(np.random.default_rng(len(y)))  # the key says which rows are for practice
-    if "practice" in inspect.signature(Holdout).parameters:
-        holdout = Holdout(X, y, ledger=store, practice=PRACTICE)  # type: ignore[call-arg, unused-ignore]
-        return holdout, holdout.score
-    cut = round(PRACTICE * len(y))
-    holdout = Holdout(X[cut:], y[cut:], ledger=store)
-
-    def score(model: Any) -> Answer:
-        guess = float(model.score(X[:cut], y[:cut]))
-        return holdout.score(model, guess=guess, guess_se=math.sqrt(guess * (1 - guess) / cut))
-
-    return holdout, score

@@ -74,4 +74,4 @@ def test_the_attack_is_where_it_was_measured_and_no_noise_beats_it() -> None:
         for width in (0.05, 0.1, 0.2):
             most = attacked_asks(rows, width, 0.05)
             assert attack_width(rows, most, 0.05) <= width < attack_width(rows, most + 1, 0.05)
-            assert registry.best_scale("D2 Gaussian", rows, most, 0.05)[1] > width
+            assert registry.best_scale("F Gaussian", rows, most, 0.05)[1] > width

@@ -32,7 +32,7 @@ def plan(
     >>> round(found.final, 4), round(found.untouched, 4)
     (0.0108, 0.0098)
     >>> plan(asks=1_000, width=0.05).rows
-    5670
+    5635
     >>> plan(rows=10_000, asks=1_000, width=0.07, surprises=None).surprises
     3
     """
@@ -52,7 +52,7 @@ def rows_needed(asks: int, width: float, surprises: int, beta: float) -> int:
     """The fewest rows from which a right guess gets this half-width at the last planned ask; no other way is priced.
 
     >>> rows_needed(1, 0.05, 0, 0.05)
-    6231
+    4457
     """
     return _least(lambda rows: guess_width(rows, asks, surprises, beta) <= width, "rows")
 
