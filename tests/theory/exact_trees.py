@@ -1,15 +1,17 @@
-"""The largest probability with which any asker makes some interval miss: exactly, by dynamic programming.
+"""The largest probability with which an asker can make some interval miss: summed, by dynamic programming.
 
 A mechanism that releases words is here what Theorem C' speaks of and nothing more, a :class:`Law`: at every node of the
 conversation which words there are, what chance the law Q gives each, and which interval is published. The rows are so
-few (2 to 8) that nothing is simulated. Two classes of askers are gone through, all of each:
+few (2 to 8) that nothing is simulated. Two classes of askers are gone through:
 
 - :func:`worst_fresh`: every question is about something that the rows were never asked of, so that counts are
   independent. The asker chooses, knowing all words so far, what to ask and how often it is true in the population.
 - :func:`worst_same_rows`: questions about the same rows. Those asked so far part the population into kinds of rows,
   and the next question holds for each kind wholly, not at all, or for one common share of it: a repeat, its opposite,
   unions and intersections of earlier questions, fresh questions, and what lies between. (Of more than four kinds, one
-  or all are held in part.) What the words have told of how many rows are of each kind is carried along, exactly.
+  or all are held in part.) What the words have told of how many rows are of each kind is carried along, exactly. Not
+  every question is of this form: ``all_shares`` tries last questions with a share of its own for each kind, which
+  brought 5e-5 of the promise more.
 
 Where a question's truth can be chosen, it is tried just outside the limits of each word, where missing is likeliest,
 and at places between. The asker stops when it likes. Nothing here depends on the mechanisms:

@@ -70,7 +70,7 @@ def test_nor_by_two_asks_about_the_same_rows_and_a_final(
         assert 0.75 < worst_same_rows(kind(rows, beta, guesses, slack), 3, between=0) <= SURE, (guesses, rows)
 
 
-@in_two_sizes(short=[(3, HALF, (0,), 1, 3)], full=[(4, HALF, (0,), 2, 4), (2, HALF, (1,)), (2, TWENTIETH, (0,))])
+@in_two_sizes(short=[(3, HALF, (0,), 1, 3)], full=[(4, HALF, (0,), 2, 4), (2, HALF, (1,))])
 def test_nor_by_three(size: list[tuple[int, float, tuple[int, ...], int, int]]) -> None:
     """The reference is left with less than a ten-thousandth of its promise in the short form."""
     for case in size:
@@ -78,11 +78,13 @@ def test_nor_by_three(size: list[tuple[int, float, tuple[int, ...], int, int]]) 
 
 
 @in_two_sizes(short=(4, 20), full=(8, 60))
-def test_a_share_of_its_own_for_each_kind_of_rows_brings_no_more(size: tuple[int, int]) -> None:
-    """One share for all that a question parts is enough: a last question with a share for each is not better."""
+def test_a_share_of_its_own_for_each_kind_of_rows_brings_next_to_nothing(size: tuple[int, int]) -> None:
+    """A last question with one share for all that it parts is not quite the best: 5e-5 is missing, on eight rows."""
     rows, steps = size
     law = CodeLaw(rows, HALF, (0, rows // 2), rows // 4)
-    assert worst_same_rows(law, 2, all_shares=steps) == pytest.approx(worst_same_rows(law, 2), abs=1e-9)
+    common, of_its_own = worst_same_rows(law, 2), worst_same_rows(law, 2, all_shares=steps)
+    assert common <= of_its_own <= SURE
+    assert of_its_own - common < 1e-3
 
 
 # ---------------------------------------------------------------------------------------- mistakes are caught

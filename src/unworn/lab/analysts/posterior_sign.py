@@ -97,8 +97,7 @@ def posterior_weights(scene: Scene, leans: Floats, truths: Floats, noise: Noised
     together = scene.covariance(len(leans))
     ridge = _RIDGE * float(own.mean())
     np.fill_diagonal(together, 1 / information + ridge)
-    weights: Floats = np.linalg.solve(together, scores / information)
-    return weights
+    return np.asarray(np.linalg.solve(together, scores / information), dtype=np.float64)
 
 
 def noise_score(leans: Floats, noise: Noised, drawn: int, variance: float) -> tuple[Floats, float]:
