@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import logsumexp
 from scipy.stats import binom, hypergeom
 
 BETA = 0.05
@@ -52,8 +53,9 @@ def cost(n: int, m: int, radius: int) -> float:
 def half_width(n: int, k: int, m: int, radius: int) -> float:
     """The half-width for an answer of one half: where the binomial tail is e^-nats."""
     nats = (k * cost(n, m, radius) - math.log(BETA)) * n / (n - m)
-    low_count = n // 2 - (radius - 1)
-    low = brentq(lambda p: binom.logsf(low_count - 1, n, p) + nats, 1e-6, low_count / n - 1e-9)
+    counts = np.arange(n // 2 - (radius - 1), n + 1)[:20_000]  # beyond these nothing is left of the tail
+    least = counts[0] / n
+    low = brentq(lambda p: logsumexp(binom.logpmf(counts, n, p)) + nats, least / 4, least - 1e-9)
     return 0.5 - low
 
 
