@@ -22,7 +22,7 @@ def test_the_table_gives_reasons(run: Run) -> None:
     shown = run("plan", "--rows", "1e4", "--asks", "1000").stdout
     assert "SampleSplitting" in shown
     assert "10 rows an ask" in shown
-    assert "best mechanism: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.1642" in shown
+    assert "best mechanism: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.1104" in shown
 
 
 def test_mechanisms_come_before_other_theorems(run: Run) -> None:

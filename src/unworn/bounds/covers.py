@@ -75,7 +75,7 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     the noise is wider than :data:`WIDEST_RADIUS`.
 
     >>> round(cosine_nats(100_000, 0.925, 4790), 8)
-    0.00043609
+    0.00043618
     >>> round(math.pi**2 * stretched_variance(100_000, 0.925) / (2 * 4790**2), 8)
     0.0004361
     """

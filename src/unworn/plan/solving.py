@@ -30,7 +30,7 @@ def plan(
     >>> print(plan(rows=10_000, asks=1_000))
     10,000 rows, 1,000 asks, 0 surprises, 95 % for all together:
     ± 0.0492 for right guesses, ± 0.0211 sharpened
-    best: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.1642
+    best: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.1104
     >>> plan(rows=10_000, width=0.05).asks
     1980
     >>> plan(rows=10_000, asks=1_000, width=0.07, surprises=None).surprises
