@@ -1,7 +1,8 @@
 """How many adaptive questions each certificate answers within a half-width, against figures worked out elsewhere.
 
 The figures, at 95 % for all answers at once, were made by other code; a count may differ from them by 2 % or by one.
-Then the goals: so many answers, from so many rows, within a tenth. Last, what it costs to account for one more ask.
+Then the goals: so many answers, from so many rows, within a tenth, by theorems and by BoundedNoise as it is sealed;
+those beside a calculation by other means. Last, what it costs to account for one more ask.
 """
 
 from __future__ import annotations
@@ -11,11 +12,18 @@ from collections.abc import Iterator
 
 from rich.table import Column, Table
 
+import noisy_sums
 from table import Row, as_json, console, count, microseconds, options, show, verdict
+from unworn.bounds.covers import cosine_nats
+from unworn.bounds.noisy_means import best_cosine
 from unworn.bounds.privacy import GaussianFilter
 from unworn.bounds.transfer import best_scale, most_asks, widths
+from unworn.mechanisms import BoundedNoise
+from unworn.mechanisms.noisy_mean import _plan_of
+from unworn.queries.query import Facts
 
 BETA = 0.05
+SHARE = Facts("binary", 0.0, 1.0, zero_one=True)
 NAMES = {
     "splitting, Hoeffding": "split Hoeffding",
     "splitting, exact": "split exact",
@@ -32,8 +40,10 @@ NAMES = {
     "D1+ bounded": "D1+ cos²",
     "D2 Gaussian": "D2 Gauss",
     "D2 bounded": "D2 cos²",
+    "F Gaussian": "F Gauss",
+    "F bounded": "F cos²",
 }
-"""Every column of the table; D2's have no figures of others to be held against."""
+"""Every column of the table; D2's and F's have no figures of others to be held against."""
 
 WIDE: dict[int, dict[str, int]] = {
     1_000: dict(zip(NAMES, (3, 5, 4, 0, 0, 0, 0, 0, 0, 0, 0), strict=False)),
@@ -79,6 +89,12 @@ BARS = [
     ("D1+ Gaussian", 1_000_000, 425_000),
 ]
 
+SEALED = {
+    0.1: {10_000: 630, 100_000: 86_000, 1_000_000: 9_300_000},
+    0.05: {10_000: 26, 100_000: 4_500, 1_000_000: 560_000},
+}
+"""Half-width: rows to the asks that BoundedNoise must answer within it."""
+
 
 def judged(theorem: str, n: int, alpha: float, found: int, told: int | None) -> Row:
     what = f"most asks, {NAMES[theorem]}, {n:,} rows, ± {alpha}"
@@ -101,6 +117,68 @@ def bars() -> Iterator[Row]:
         width = best_scale(theorem, n, k, BETA)[1]
         what = f"half-width, {theorem}, {n:,} rows, {k:,} asks"
         yield Row(what, width, 0.1, width / 0.1, 1.0, width <= 0.1)
+
+
+def sealed(mechanism: BoundedNoise, n: int, k: int) -> BoundedNoise:
+    return mechanism.settled(n, 1 - BETA, k)
+
+
+def widest(mechanism: BoundedNoise, n: int, k: int) -> float:
+    """The half-width of an answer of one half, through offer and publish."""
+    offer = mechanism.offer(mechanism.begin(n, 1 - BETA, k), SHARE, None)
+    return mechanism.widest(offer)
+
+
+def mechanisms(quick: bool) -> Iterator[Row]:
+    """BoundedNoise as entry 0 has it: its width at the goal, and the most asks, beside the other calculation's."""
+    for alpha, goals in SEALED.items():
+        for n, goal in list(goals.items())[: 2 if quick else 3]:
+            mechanism = sealed(BoundedNoise(), n, goal)
+            width = widest(mechanism, n, goal)
+            what = f"half-width, BoundedNoise, {n:,} rows, {goal:,} asks"
+            yield Row(what, width, alpha, width / alpha, 1.0, width <= alpha)
+            _, kept, _ = mechanism.price or (0.0, 0.0, 0.0)
+            radius = int(mechanism.noised(n).scale)
+            ours = _most(mechanism, n, goal, alpha)
+            theirs = noisy_sums.most_asks(n, alpha, round(kept * n), radius)
+            what = f"most asks at that noise, BoundedNoise, {n:,} rows, ± {alpha}"
+            yield Row(what, ours, theirs, ours / theirs, 1.02, ours >= goal and abs(ours / theirs - 1) <= 0.02)
+
+
+def _most(mechanism: BoundedNoise, n: int, k: int, alpha: float) -> int:
+    """The most asks that noise of one scale answers within a half-width."""
+    plain = BoundedNoise(mechanism.scale, accounting="F")
+    low, high = k, 2 * k
+    while high - low > max(1, low // 1000):
+        middle = (low + high) // 2
+        low, high = (middle, high) if widest(sealed(plain, n, middle), n, middle) <= alpha else (low, middle)
+    return low
+
+
+def sealing(quick: bool) -> Iterator[Row]:
+    """How long it takes to seal a plan, to check it again when it is opened, and to price and publish one ask more."""
+    n, k = (100_000, 86_000) if quick else (1_000_000, 9_300_000)
+    for cached in (cosine_nats, best_cosine, _plan_of):
+        cached.cache_clear()
+    start = time.perf_counter()
+    mechanism = sealed(BoundedNoise(), n, k)
+    seconds = time.perf_counter() - start
+    yield Row(f"seconds to price {k:,} asks of {n:,} rows, cold", seconds, None, None, 2.0, seconds <= 2.0)
+    cosine_nats.cache_clear()
+    start = time.perf_counter()
+    state = mechanism.begin(n, 1 - BETA, k)
+    seconds = time.perf_counter() - start
+    yield Row("seconds to check that price when a ledger is opened, cold", seconds, None, None, 2.0, seconds <= 2.0)
+    offer, event, symbols = mechanism.offer(state, SHARE, None), mechanism.noised(n), iter(range(n // 3, n))
+    spent = microseconds(
+        {
+            "price": lambda: mechanism.offer(mechanism.after(state, event), SHARE, None),
+            "publish": lambda: mechanism.publish(offer, next(symbols)),
+        },
+        2000,
+    )
+    yield Row("µs to price one ask more", spent["price"], None, None, 10.0, spent["price"] <= 10.0)
+    yield Row("µs to publish an answer that was never given before", spent["publish"], None, None, None, None)
 
 
 def speed(quick: bool) -> Iterator[Row]:
@@ -137,7 +215,7 @@ def print_table(alpha: float, rows: list[Row]) -> None:
 def main() -> None:
     chosen = options(__doc__.partition("\n")[0])
     tables = {alpha: list(table(alpha, chosen.quick)) for alpha in (0.1, 0.05)}
-    goals, times = list(bars()), list(speed(chosen.quick))
+    goals, times = [*bars(), *mechanisms(chosen.quick)], [*speed(chosen.quick), *sealing(chosen.quick)]
     if chosen.json:
         print(as_json([row for rows in (*tables.values(), goals, times) for row in rows]))
         return

@@ -74,9 +74,9 @@ def mean_limits(released: float, noise: float, n: int, nats: float) -> tuple[flo
     1 - R. Never further than noise + sqrt(nats / 2n) from R, and nearer towards 0 and 1.
 
     >>> [round(end, 4) for end in mean_limits(0.5, 0.03, 100_000, 100.0)]
-    [0.4476, 0.5524]
+    [0.4477, 0.5523]
     >>> [round(end, 4) for end in mean_limits(0.01, 0.03, 100_000, 100.0)]
-    [0.0, 0.0519]
+    [0.0, 0.0534]
     """
     check_nats("nats", nats)
     tilt = min(math.sqrt(8.0 * nats / n), 100.0)

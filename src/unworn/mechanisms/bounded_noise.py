@@ -20,20 +20,22 @@ class BoundedNoise(NoisyMean):
     """The count of rows plus raised-cosine noise of radius ``scale``: P(m) ∝ 1 + cos(πm/N), |m| < N = n·scale.
 
     Of all noise on a bounded interval it tells least about where its middle is (least Fisher information), and it has
-    no tails: the worst of a million answers is no further off than the worst of one. Priced by its own
-    probabilities through a privacy-loss distribution that is rounded against us.
+    no tails: the worst of a million answers is no further off than the worst of one. Priced by its own probabilities:
+    what a random part of the rows could not have said as well (Theorem F), or through a privacy-loss distribution (D2),
+    each rounded against us.
 
     Examples
     --------
     >>> from unworn.queries.query import Facts
-    >>> noisy = BoundedNoise.for_(rows=100_000, asks=14_500)
-    >>> state = noisy.begin(100_000, 0.95, asks=14_500)
+    >>> noisy = BoundedNoise.for_(rows=100_000, asks=86_000)
+    >>> state = noisy.begin(100_000, 0.95, asks=86_000)
     >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
     0.1
 
     References
     ----------
-    Dagan and Kur 2022, Ghazi, Kumar and Manurangsi 2021 for bounded noise; docs/theory/transfer.md.
+    Dagan and Kur 2022, Ghazi, Kumar and Manurangsi 2021 for bounded noise; docs/theory/noisy-means.md (proved there; no
+    published source is known to us) and docs/theory/transfer.md.
     """
 
     certificates: ClassVar[tuple[str, ...]] = ("F bounded", "D2 bounded")

@@ -23,13 +23,14 @@ class Gaussian(NoisyMean):
     """The share of rows plus N(0, ``scale``²), rounded to a fine grid.
 
     Rounding is done to the noisy value, never to the noise alone, so the answer is as private as with the continuous
-    normal, exactly: k answers are μ-GDP with μ = √k / (n·scale), whatever the analyst does.
+    normal, exactly: k answers are μ-GDP with μ = √k / (n·scale), whatever the analyst does. As noisy means they cost
+    (1 - π)/(8πn·scale²) nats each, π being the share of rows kept in the proof (Theorem F).
 
     Examples
     --------
     >>> from unworn.queries.query import Facts
-    >>> noisy = Gaussian.for_(rows=100_000, asks=6_600)
-    >>> state = noisy.begin(100_000, 0.95, asks=6_600)
+    >>> noisy = Gaussian.for_(rows=100_000, asks=34_000)
+    >>> state = noisy.begin(100_000, 0.95, asks=34_000)
     >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
     0.1
 
