@@ -97,7 +97,9 @@ def test_each_of_a_batch_pays_for_those_before_it() -> None:
         mechanism = GuessAndCheck(law=law)  # type: ignore[arg-type]
         holdout, one_by_one = (Holdout(*rows(), mechanism=mechanism, ledger=None) for _ in range(2))
         batch = holdout.ask_many(questions, [0.99, 0.98, 0.97])
-        single = [one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)]
+        single = [
+            one_by_one.ask(question, guess) for question, guess in zip(questions, [0.99, 0.98, 0.97], strict=True)
+        ]
         assert [answer.source for answer in batch] == ["surprise"] * 3
         levels = [answer.certificate.record.offer.log_level for answer in batch]
         alone = [answer.certificate.record.offer.log_level for answer in single]

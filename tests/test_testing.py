@@ -31,9 +31,9 @@ from unworn import (
     mean,
     share,
 )
+from unworn.bounds.code_length import Pattern
 from unworn.certificate import replay
 from unworn.cli import app
-from unworn.bounds.code_length import Pattern
 from unworn.errors import Tampered
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting

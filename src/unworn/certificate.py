@@ -75,7 +75,7 @@ class Certificate:
         """What must be true of the world for the interval to hold, in words."""
         promise = ASSUMPTIONS if self.terms.mechanism.promises else (NO_PROMISE, *ASSUMPTIONS)
         special = {
-            SECRET: self.terms.mechanism.reads != "values",
+            SECRET: self.terms.mechanism.reads != "values" or self.record.offer.kept > 0,
             SENSITIVE: self.record.offer.sensitivity is not None,
             IN_MEMORY: in_memory(self.terms),
             BESIDE: self.terms.kept == BESIDE_A_LEDGER,

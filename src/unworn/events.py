@@ -75,6 +75,18 @@ class Noised:
 
 
 @dataclass(frozen=True, slots=True)
+class Blurred:
+    """A count was released with fresh raised-cosine noise below ``radius``, among coded answers (Theorem U).
+
+    ``kept`` is the chance by which its cost is reckoned, and ``nats`` that cost.
+    """
+
+    radius: int
+    kept: float
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
 class Drew:
     """The value of one fresh row, 0 or 1, was released, turned over with probability ``flip``."""
 
@@ -109,10 +121,11 @@ class Stopped:
     """Whoever asked stopped the ask by an interrupt, and no code of theirs ran: nothing about rows was told."""
 
 
-Event = Described | Guessed | Finished | Looked | Shown | Noised | Drew | Crossed | Climbed | Ended | Stopped
+Event = Described | Guessed | Blurred | Finished | Looked | Shown | Noised | Drew | Crossed | Climbed | Ended | Stopped
 _KINDS: dict[str, type[Event]] = {
     "described": Described,
     "guessed": Guessed,
+    "blurred": Blurred,
     "finished": Finished,
     "looked": Looked,
     "shown": Shown,

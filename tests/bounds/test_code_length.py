@@ -16,7 +16,9 @@ from unworn.bounds.code_length import Pattern, distance_nats, log_final_level, s
 
 quiet = settings(derandomize=True, deadline=None, max_examples=150)
 History = list[tuple[str, bool]]
-histories = st.lists(st.tuples(st.sampled_from(["asker", "train", "no difference", "test"]), st.booleans()), max_size=40)
+histories = st.lists(
+    st.tuples(st.sampled_from(["asker", "train", "no difference", "test"]), st.booleans()), max_size=40
+)
 
 
 def told(history: History) -> Pattern:
@@ -92,7 +94,9 @@ def test_each_step_shares_out_what_is_there(history: History, origin: str) -> No
 @pytest.mark.parametrize("depth", [1, 4, 8])
 def test_all_histories_of_a_length_add_up_to_one(depth: int) -> None:
     origins = [("asker", "train")[i % 3 == 1] for i in range(depth)]
-    chances = [math.exp(-told(list(zip(origins, flags, strict=True))).nats) for flags in product((False, True), repeat=depth)]
+    chances = [
+        math.exp(-told(list(zip(origins, flags, strict=True))).nats) for flags in product((False, True), repeat=depth)
+    ]
     assert 1 - 1e-12 < math.fsum(chances) <= 1 + 1e-13
 
 

@@ -116,7 +116,7 @@ def test_rounding_is_a_law_in_time(planned: int | None, runs_code: bool) -> None
 
 
 def test_rounding_levels_with_a_plan() -> None:
-    """Each pays for itself and for those before it, but for the last one, which shares what is left by its two sides."""
+    """Each pays for itself and for those before it, but the last one, which shares what is left by its two sides."""
     rounding = Rounding(cells=10)
     state, word = rounding.begin(ROWS, 0.95, 6), math.log(10)
     for asked in range(6):

@@ -338,7 +338,9 @@ def test_the_widest_when_sharpening(law: str) -> None:
 def test_sharpening_has_more_pieces_the_more_was_spent() -> None:
     told = node("binary", False, Guess(0.4), 10_000)
     start = MECHANISM.begin(10_000, 0.95)
-    pieces = [MECHANISM.sharpen(replace(start, nats=nats), told, 0).cells for nats in (0.0, 4.9, 5.1, 24.0, 26.0, 900.0)]
+    pieces = [
+        MECHANISM.sharpen(replace(start, nats=nats), told, 0).cells for nats in (0.0, 4.9, 5.1, 24.0, 26.0, 900.0)
+    ]
     assert pieces == [8, 8, 16, 16, 32, 32]
     assert GuessAndCheck(pieces=5).sharpen(replace(start, nats=90.0), told, 0).cells == 5
     assert OLDER.sharpen(state_of("C"), told, 0).cells == 8
@@ -349,7 +351,9 @@ def test_what_sharpening_would_not_narrow_is_not_sold() -> None:
     told = MECHANISM.offer(start, facts, Guess(0.5))
     sharp = MECHANISM.sharpen(start, told, 0)
     MECHANISM.check_gain(told, 0, sharp)
-    worth = max(MECHANISM.publish_width(sharp, piece) for piece in range(sharp.cells)) / MECHANISM.publish_width(told, 0)
+    worth = max(MECHANISM.publish_width(sharp, piece) for piece in range(sharp.cells)) / MECHANISM.publish_width(
+        told, 0
+    )
     assert worth < 0.9
     late = MECHANISM.sharpen(replace(start, nats=60.0), told, 0)
     with pytest.raises(Unaskable, match=r"gain next to nothing: ± 0\.\d+ would become ± 0\.\d+ at worst"):

@@ -23,9 +23,8 @@ _UPWARD = 1e-15
 """What every price is rounded up by, so that chances added up in floats stay below 1."""
 _EULER = 0.5772156649015329
 
-Count = tuple[int, int]
-"""How many asks, and how many surprises among them."""
-Weights = tuple[float, float, float, float, float]
+_NONE, _ALL, _ORIGIN, _BURST, _OCTAVE = 0.5, 0.25, 0.1, 0.1, 0.05
+"""What the parts of the mixture weigh before the first ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +32,12 @@ class Pattern:
     """A law for where surprises fall among guessed asks, as far as the conversation has come.
 
     Half of it holds that there will be none. The other half is a mixture of urns, in which surprises are rare at first
-    and likelier the more there have been: one urn for all asks (.5); one for each ``origin`` of guesses (.2); one
-    after agreement and another after a surprise, for bursts (.2); and a fresh one whenever the number of asks doubles
-    (.1). ``nats`` is minus the logarithm of the chance of what has happened. Any weights would make it a law in time,
-    because each step shares out what is there: the prediction of :meth:`prices`.
+    and likelier the more there have been: one urn for all asks (.5); one for each origin of guesses (.2); one after
+    agreement and another after a surprise, for bursts (.2); and a fresh one whenever the number of asks doubles (.1).
+    ``nats`` is minus the logarithm of the chance of what has happened. Any weights would make it a law in time, because
+    each step shares out what is there: the prediction of :meth:`prices`.
+
+    Plain numbers, and few objects: a long conversation keeps many of these.
 
     >>> calm = Pattern()
     >>> for _ in range(300):
@@ -46,12 +47,20 @@ class Pattern:
     """
 
     nats: float = 0.0
-    weights: Weights = (0.5, 0.25, 0.1, 0.1, 0.05)
-    all: Count = (0, 0)
+    none_weight: float = _NONE
+    all_weight: float = _ALL
+    origin_weight: float = _ORIGIN
+    burst_weight: float = _BURST
+    octave_weight: float = _OCTAVE
+    asks: int = 0
+    surprises: int = 0
     origins: tuple[tuple[str, int, int], ...] = ()
-    calm: Count = (0, 0)
-    burst: Count = (0, 0)
-    octave: Count = (0, 0)
+    calm_asks: int = 0
+    calm_surprises: int = 0
+    burst_asks: int = 0
+    burst_surprises: int = 0
+    octave_asks: int = 0
+    octave_surprises: int = 0
     surprised: bool = False
 
     @classmethod
@@ -65,60 +74,94 @@ class Pattern:
         """
         check_whole("asks", asks, 0)
         check_whole("surprises", surprises, 0, asks)
-        calm, urns = (0.5 if not surprises else 0.0), 0.35 * math.exp(_log_urn(asks, surprises))
-        if calm + urns == 0.0:  # beyond floats
-            nats, weights = -math.log(0.35) - _log_urn(asks, surprises), (0.0, 0.5, 0.2, 0.2, 0.1)
-        else:
-            nats = -math.log(calm + urns)
-            all_urns = urns / 0.35
-            parts = (calm, 0.25 * all_urns, 0.1 * all_urns, 0.1 * all_urns, 0.05 * all_urns)
-            total = sum(parts)
-            weights = (parts[0] / total, parts[1] / total, parts[2] / total, parts[3] / total, parts[4] / total)
-        seen = (asks, surprises)
-        return cls(nats, weights, seen, (("asker", *seen),), seen, (0, 0), (asks // 2, surprises // 2), False)
+        log_urn, none = _log_urn(asks, surprises), 0.0 if surprises else _NONE
+        counted = (_ALL + _ORIGIN) * math.exp(log_urn)
+        nats = -math.log(none + counted) if none or counted else -math.log(_ALL + _ORIGIN) - log_urn
+        urns = (1.0 - none) if none == 0.0 else (1.0 - _NONE) * math.exp(log_urn)
+        total = none + urns
+        share = urns / total / (1.0 - _NONE)
+        return cls(
+            nats,
+            none / total,
+            _ALL * share,
+            _ORIGIN * share,
+            _BURST * share,
+            _OCTAVE * share,
+            asks,
+            surprises,
+            (("asker", asks, surprises),),
+            asks,
+            surprises,
+            octave_asks=asks // 2,
+            octave_surprises=surprises // 2,
+        )
 
     def prices(self, origin: str) -> tuple[float, float]:
         """The nats of "no surprise" and of "a surprise", for an ask whose guess is of this origin."""
-        _, every, mine, burst, octave = self.weights
-        _, p_every, p_mine, p_burst, p_octave = self._chances(origin)
-        chance = every * p_every + mine * p_mine + burst * p_burst + octave * p_octave
+        every, mine, burst, octave = self._chances(origin)
+        chance = (
+            self.all_weight * every
+            + self.origin_weight * mine
+            + self.burst_weight * burst
+            + self.octave_weight * octave
+        )
         return -math.log1p(-chance) + _UPWARD, -math.log(chance) + _UPWARD
 
     def after(self, origin: str, surprise: bool) -> Pattern:
         """The law after one more guessed ask."""
-        weights, chances = self.weights, self._chances(origin)
-        joint = [w * (p if surprise else 1.0 - p) for w, p in zip(weights, chances, strict=True)]
-        total = sum(joint)
-        chance = sum(joint[1:]) if surprise else sum(w * p for w, p in zip(weights, chances, strict=True))
-        (asks, surprises), (here, here_surprised) = self.all, self._origin(origin)
-        others = tuple(one for one in self.origins if one[0] != origin)
-        opens = (asks + 1) & asks == 0  # ask 1, 2, 4, 8 … opens an octave
+        every, mine, burst, octave = self._chances(origin)
+        all_part, origin_part = self.all_weight * every, self.origin_weight * mine
+        burst_part, octave_part = self.burst_weight * burst, self.octave_weight * octave
+        none, chance = 0.0, all_part + origin_part + burst_part + octave_part
+        nats = self.nats + _UPWARD - (math.log(chance) if surprise else math.log1p(-chance))
+        if not surprise:
+            none = self.none_weight
+            all_part, origin_part = self.all_weight - all_part, self.origin_weight - origin_part
+            burst_part, octave_part = self.burst_weight - burst_part, self.octave_weight - octave_part
+        total = none + all_part + origin_part + burst_part + octave_part
+        here, here_surprised = self._origin(origin)
+        fresh, after_one = self._opens_octave(), self.surprised
         return Pattern(
-            self.nats + _UPWARD - (math.log(chance) if surprise else math.log1p(-chance)),
-            (joint[0] / total, joint[1] / total, joint[2] / total, joint[3] / total, joint[4] / total),
-            (asks + 1, surprises + surprise),
-            (*others, (origin, here + 1, here_surprised + surprise)),
-            self.calm if self.surprised else _counted(self.calm, surprise),
-            _counted(self.burst, surprise) if self.surprised else self.burst,
-            _counted((0, 0) if opens else self.octave, surprise),
+            nats,
+            none / total,
+            all_part / total,
+            origin_part / total,
+            burst_part / total,
+            octave_part / total,
+            self.asks + 1,
+            self.surprises + surprise,
+            (*[one for one in self.origins if one[0] != origin], (origin, here + 1, here_surprised + surprise)),
+            self.calm_asks + (not after_one),
+            self.calm_surprises + (surprise and not after_one),
+            self.burst_asks + after_one,
+            self.burst_surprises + (surprise and after_one),
+            1 if fresh else self.octave_asks + 1,
+            surprise + (0 if fresh else self.octave_surprises),
             surprise,
         )
 
-    def _chances(self, origin: str) -> Weights:
-        """How likely a surprise is, by each part of the mixture."""
-        asks = self.all[0]
-        doubled = (asks + 1) & asks == 0
-        asked, surprises = self.burst
-        burst = (surprises + 0.5) / (asked + 1.0) if self.surprised else _urn(self.calm)
-        return 0.0, _urn(self.all), _urn(self._origin(origin)), burst, _urn((0, 0) if doubled else self.octave)
+    def _chances(self, origin: str) -> tuple[float, float, float, float]:
+        """How likely a surprise is, by each urn: for all asks, this origin's, this run's and this octave's."""
+        here, here_surprised = self._origin(origin)
+        fresh = self._opens_octave()
+        return (
+            (self.surprises + 0.2) / (self.asks + 10.2),
+            (here_surprised + 0.2) / (here + 10.2),
+            (self.burst_surprises + 0.5) / (self.burst_asks + 1.0)
+            if self.surprised
+            else (self.calm_surprises + 0.2) / (self.calm_asks + 10.2),
+            0.2 / 10.2 if fresh else (self.octave_surprises + 0.2) / (self.octave_asks + 10.2),
+        )
 
-    def _origin(self, origin: str) -> Count:
-        return next(((asks, surprises) for name, asks, surprises in self.origins if name == origin), (0, 0))
+    def _opens_octave(self) -> bool:
+        """Whether the next ask is number 1, 2, 4, 8, …"""
+        return (self.asks + 1) & self.asks == 0
 
-
-def _urn(seen: Count) -> float:
-    """Of a surprise next: one fifth of a surprise and ten agreements are in the urn before the first ask."""
-    return (seen[1] + 0.2) / (seen[0] + 10.2)
+    def _origin(self, origin: str) -> tuple[int, int]:
+        for name, asks, surprises in self.origins:
+            if name == origin:
+                return asks, surprises
+        return 0, 0
 
 
 def _log_urn(asks: int, surprises: int) -> float:
@@ -127,10 +170,6 @@ def _log_urn(asks: int, surprises: int) -> float:
     # ln Γ(x + more) - ln Γ(x) by Stirling's series: the two of them are too large for their difference.
     rise = (x - 0.5) * math.log1p(more / x) + more * math.log(x + more) - more + (1 / (x + more) - 1 / x) / 12
     return math.lgamma(surprises + 0.2) - math.lgamma(0.2) + math.lgamma(10.2) - math.lgamma(10.0) - rise - 1e-5
-
-
-def _counted(seen: Count, surprise: bool) -> Count:
-    return seen[0] + 1, seen[1] + surprise
 
 
 def side_nats(seen: tuple[int, int], side: int) -> float:

@@ -263,6 +263,8 @@ class Holdout(Looking):
             raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
         if record.offer.final is not None:
             raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
+        if record.offer.radius:
+            raise Unaskable("a noisy answer names no cell to sharpen: ask with a guess, or for the final value")
         if not isinstance(self.mechanism, GuessAndCheck):
             raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
         ask = Ask(self._question_of(answer, record), record.facts, None, _checked_name(by), parent=answer.index)
@@ -274,21 +276,23 @@ class Holdout(Looking):
         return self._one(ask)
 
     @overload
-    def final(
-        self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None
-    ) -> Answer: ...
+    def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
     @overload
     def final(
-        self, questions: Iterable[Answer | Query | str], *, close: bool = True, by: str | None = None
+        self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
     ) -> list[Answer]: ...
     def final(
-        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True, by: str | None = None
+        self,
+        questions: Answer | Query | str | Iterable[Answer | Query | str],
+        *,
+        close: bool = True,
+        by: str | None = None,
     ) -> Answer | list[Answer]:
         """The last word: exact values, nearly as sharp as those of a test set that nobody had touched.
 
         Several answers or questions at once are fixed together and share the level. The holdout is then closed, because
-        what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final` tells
-        beforehand. A final interval is never wider than what was known.
+        what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final`
+        tells beforehand. A final interval is never wider than what was known.
         """
         one = isinstance(questions, Answer | Query | str)
         told = self._enter(self._final_asks(questions, close, by))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.coded import Coded, folded, lone_failed, lone_nats, priced, published, typical_state, whole
-from unworn.mechanisms.noisy import number
 from unworn.mechanisms.limits import interval
+from unworn.mechanisms.noisy import number
 from unworn.mechanisms.value import exact_value, spread_of
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -24,8 +24,9 @@ BELOW, TOP = 0, 1
 class AboveThreshold(Coded):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
-    Thousands of noes cost less than a nat together, each yes some ten. No noise is needed: a short answer protects by itself (Theorem C′). *Below* publishes everything up to just
-    beyond the threshold, *top* everything from just before it.
+    Thousands of noes cost less than a nat together, each yes some ten. No noise is needed: a short answer protects by
+    itself (Theorem C′). *Below* publishes everything up to just beyond the threshold, *top* everything from just before
+    it.
 
     Parameters
     ----------

@@ -67,13 +67,16 @@ class Guess:
 class Offer:
     """The public numbers that fix one answer before any row is read.
 
-    ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows
-    are compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
+    ``log_level`` is the logarithm of the miss probability this one answer may spend. With a ``guess`` the rows are
+    compared with it (``slack``, ``cell``); otherwise one of ``cells`` equal cells of ``inside`` is named. A noisy
     answer is a whole number of ``steps`` to the length of the range, at the ``price`` of the whole plan. Where a
-    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test. ``best`` is the rung
-    that the best score so far has reached. ``place`` is what the answer's own symbol costs by where it falls: the origin
-    of the guess, and the nats of no surprise, of a surprise, and of one below and above the guess. Without it the symbol
-    is not charged, and the two limits share the level. ``final`` is (position, questions, whether they are the last).
+    hypothesis is tested, ``null`` is (side, value, level), and ``log_level`` that of the one test. ``best`` is the
+    rung that the best score so far has reached.
+
+    ``place`` is what the answer's own symbol costs by where it falls: the origin of the guess, the nats of no surprise
+    and of a surprise, and how many surprises lay below and above their guesses. Without it the symbol is not charged,
+    and the two limits share the level. ``final`` is (position, questions, whether they are the last). With a ``radius``
+    the answer is a count plus noise below it, and ``kept`` is what Theorem U stretches nats by.
     """
 
     index: int
@@ -97,8 +100,10 @@ class Offer:
     sensitivity: float | None = None
     null: tuple[int, float, float] | None = None
     best: int | None = None
-    place: tuple[str, float, float, float, float] | None = None
+    place: tuple[str, float, float, int, int] | None = None
     final: tuple[int, int, bool] | None = None
+    kept: float = 0.0
+    radius: int = 0
 
     @property
     def span(self) -> float:
@@ -106,7 +111,9 @@ class Offer:
         return (self.high - self.low) / 2 if self.kind == "paired" else self.high - self.low
 
     def to_json(self) -> list[Any]:
-        return [list(value) if isinstance(value, tuple) else value for value in _OFFER_VALUES(self)]
+        """Its fields in order; those at the end that say nothing are left out."""
+        values = _OFFER_VALUES(self) if self.kept or self.final is not None else _FIRST_VALUES(self)
+        return [list(value) if isinstance(value, tuple) else value for value in values]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
@@ -120,6 +127,7 @@ class Offer:
 
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 _OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
+_FIRST_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("place") + 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +173,18 @@ class State:
     """How many surprises lay below and above their guesses."""
     closed: bool = False
     """Whether final values were told, after which nothing may follow."""
+    kept: float = 0.0
+    """The chance that Theorem U reckons with, once noisy answers were given; their number, and the noise's radius."""
+    noisy: int = 0
+    radius: int = 0
 
-    def further(self, surprises: int = 0, nats: float = 0.0, pattern: Pattern | None = None) -> State:
+    def further(
+        self,
+        surprises: int = 0,
+        nats: float = 0.0,
+        pattern: Pattern | None = None,
+        sides: tuple[int, int] | None = None,
+    ) -> State:
         """After one more answer, which cost so much."""
         return State(
             self.rows,
@@ -179,8 +197,11 @@ class State:
             self.best,
             self.ended,
             self.pattern if pattern is None else pattern,
-            self.sides,
+            self.sides if sides is None else sides,
             self.closed,
+            self.kept,
+            self.noisy,
+            self.radius,
         )
 
     def check_open(self) -> None:
@@ -188,7 +209,8 @@ class State:
         if self.closed:
             raise Exhausted(
                 "the final values have been told, and with them the holdout is closed: they are as sharp as they are "
-                "because nothing follows.\n  All answers hold, and asking them again is free. Seal fresh rows to ask on.",
+                "because nothing follows.\n"
+                "  All answers hold, and asking them again is free. Seal fresh rows to ask on.",
                 asked=self.asked,
             )
         if self.ended:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
-from unworn.bounds.code_length import Pattern, side_nats
+from unworn.bounds.code_length import Pattern
 from unworn.bounds.compression import code_length
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
@@ -20,7 +20,7 @@ SPARE_NATS = 30 * LN2
 """What a failure costs where no room is left among the words: 2^-30 of it is set aside for all that might fail."""
 REST_NATS = -math.log1p(-(2.0**-30))
 """What the other words cost more for it, 1e-9 nats: less than what a replay takes for rounding."""
-OUTSIDE = ("", 0.0, 0.0, 0.0, 0.0)
+OUTSIDE = ("", 0.0, 0.0, 0, 0)
 """The place of an answer that is neither a surprise nor none, and pays for its word alone."""
 
 
@@ -84,7 +84,7 @@ class Coded(Mechanism):
 
     def check_law(self) -> None:
         if self.law not in (None, "C", "C'"):
-            raise ValueError(f"law is \"C'\", or \"C\" for older ledgers, not {self.law!r:.40}")
+            raise ValueError(f'law is "C\'", or "C" for older ledgers, not {self.law!r:.40}')
 
     def named_theorem(self) -> str:
         return self.theorem.replace("C'", "C") if self.law == "C" else self.theorem
@@ -118,11 +118,15 @@ class Coded(Mechanism):
             return offer
         log_beta = state.log_beta if offer.null is None else math.log(offer.null[2])
         place = place_of(state, offer.place[0]) if offer.place[0] else OUTSIDE
-        return replace(offer, log_level=log_beta - self.spent(state), place=place)
+        kept = max(offer.kept, state.kept)
+        return replace(offer, log_level=log_beta - self.spent(state), place=place, kept=kept)
 
     def log_side(self, offer: Offer, surprise: bool, nats: float) -> float | None:
         """ln of the level of each limit, once the symbol is known; none where the two share the offer's."""
-        return None if offer.place is None else offer.log_level - offer.place[1 + surprise] - nats
+        if offer.place is None:
+            return None
+        _, calm, surprised, *_ = offer.place
+        return (offer.log_level - (surprised if surprise else calm) - nats) / (1.0 - offer.kept)
 
     def log_one_side(self, offer: Offer, surprise: bool, nats: float) -> float:
         """The same for a cell that ends where the range does: one limit has all of the level.
@@ -137,7 +141,7 @@ class Coded(Mechanism):
     def test_level(self, offer: Offer) -> float:
         if offer.place is None:
             return offer.log_level
-        return offer.log_level - offer.place[2] - lone_nats(offer)
+        return (offer.log_level - offer.place[2] - lone_nats(offer)) / (1.0 - offer.kept)
 
     def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
         from unworn.mechanisms.final_values import final_offer
@@ -164,28 +168,30 @@ class Coded(Mechanism):
         return Unaskable(f"{type(self).__name__} cannot answer a {facts.kind} question: {why}")
 
 
-def place_of(state: State, origin: str) -> tuple[str, float, float, float, float]:
+def place_of(state: State, origin: str) -> tuple[str, float, float, int, int]:
     """What the next symbol costs by where it falls, under C'."""
     if state.pattern is None:
         raise TypeError("only Theorem C' charges an answer for its own symbol")
-    return origin, *state.pattern.prices(origin), side_nats(state.sides, -1), side_nats(state.sides, 1)
+    return origin, *state.pattern.prices(origin), *state.sides
 
 
-def priced(state: State, facts: Facts, position: int, origin: str = "asker") -> Offer:
-    """The offer that the transcript so far allows at this depth; without an origin, of an answer outside the pattern."""
+def priced(state: State, facts: Facts, position: int, origin: str = "asker", **payload: Any) -> Offer:
+    """The offer that the transcript so far allows; without an origin, that of an answer outside the pattern."""
     index = state.index(position)
     kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
     if state.pattern is None:
         level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
-        return Offer(index, state.rows, *kind, level)
+        return Offer(index, state.rows, *kind, level, **payload)
     level = state.log_beta - state.pattern.nats - state.nats
-    return Offer(index, state.rows, *kind, level, place=place_of(state, origin) if origin else OUTSIDE)
+    place = place_of(state, origin) if origin else OUTSIDE
+    return Offer(index, state.rows, *kind, level, place=place, kept=state.kept, **payload)
 
 
-def folded(state: State, surprise: bool, nats: float, origin: str = "asker") -> State:
-    """The state after a symbol that was, or was not, a surprise."""
+def folded(state: State, surprise: bool, nats: float, origin: str = "asker", side: int = 0) -> State:
+    """The state after a symbol that was, or was not, a surprise, below or above its guess."""
     pattern = None if state.pattern is None else state.pattern.after(origin, surprise)
-    return state.further(surprise, nats, pattern)
+    below, above = state.sides
+    return state.further(surprise, nats, pattern, (below + (side < 0), above + (side > 0)) if side else None)
 
 
 def typical_state(state: State, asks: int, surprises: int, nats: float) -> State:

@@ -31,8 +31,8 @@ def final_offer(
 ) -> Offer:
     """The public numbers of a final value, after a conversation of so many nats.
 
-    ``told`` is what is known of the question from an earlier answer; it says nothing of code, which may answer otherwise
-    the second time.
+    ``told`` is what is known of the question from an earlier answer; it says nothing of code, which may answer
+    otherwise the second time.
     """
     state.check_open()
     level = log_final_level(state.log_beta, nats, place.questions) - (0.0 if place.last else LN2)
@@ -43,6 +43,7 @@ def final_offer(
         *kind,
         level,
         final=(place.position, place.questions, place.last),
+        kept=state.kept,
     )
     inside, spread = (offer.low, offer.high), 1.0
     if told is not None and not facts.runs_code:
@@ -92,9 +93,9 @@ def reveal_final(offer: Offer, symbol: Symbol) -> Published:
 
 
 def likely_final(offer: Offer) -> Symbol:
-    """A value in the middle of where it is known to lie: nothing wider can come."""
+    """Of the values that it may have, the one nearest to the middle of the range, where limits are widest."""
     low, high = offer.inside or offer.within or (offer.low, offer.high)
-    middle = (low + high) / 2
+    middle = min(max((offer.low + offer.high) / 2, low), high)
     if offer.cells:
         return locate(offer, middle)
     return [middle, offer.discordance * offer.span] if offer.kind == "paired" else middle

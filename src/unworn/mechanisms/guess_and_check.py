@@ -6,11 +6,20 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
+from unworn.bounds.one_currency import beats_cells
 from unworn.errors import Unaskable
-from unworn.events import Described, Event, Guessed
+from unworn.events import Blurred, Described, Event, Guessed
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.blurred_counts import (
+    after_blurred,
+    blurred_count,
+    blurred_event,
+    blurred_nats,
+    blurred_offer,
+    reveal_blurred,
+)
 from unworn.mechanisms.cells import FINEST, check_cells, check_step, edges, is_inside, locate
 from unworn.mechanisms.coded import Cell, Coded, folded, priced
 from unworn.mechanisms.guess_words import farthest, octaves, unpack, with_a_word, word_cost
@@ -43,6 +52,10 @@ class GuessAndCheck(Coded):
         Width of a surprise's cell, as a share of the range; by default a third of what counts as agreement.
     pieces
         How many sub-cells sharpening chooses from; by default 8, 16 or 32, more the more has been spent.
+    unguessed
+        How questions without a guess are answered: by one of ``"cells"``, or by a count with ``"noise"``. By default
+        the first few by cells and the others by noise, which from then on costs less (Theorem U). Questions that run
+        code are answered by cells.
 
     Examples
     --------
@@ -60,12 +73,13 @@ class GuessAndCheck(Coded):
     """
 
     tests: ClassVar[bool] = True
-    left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces")
-    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8}
+    left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces", "unguessed")
+    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8, "unguessed": "cells"}
 
     z: float | None = None
     cell: float | None = None
     pieces: int | None = None
+    unguessed: Literal["cells", "noise"] | None = None
 
     def __post_init__(self) -> None:
         self.check_law()
@@ -77,27 +91,27 @@ class GuessAndCheck(Coded):
             check_cells("pieces", self.pieces)
 
     def after(self, state: State, event: Event) -> State:
+        if isinstance(event, Blurred) and state.pattern is not None:
+            return after_blurred(state, event)
         if isinstance(event, Described):  # outside the pattern, unless there is none
             return state.further(event.surprise, event.nats)
         if not isinstance(event, Guessed) or state.pattern is None:
             raise TypeError(f"guess-and-check does not know the event {event!r}")
-        later = folded(state, event.surprise, event.nats, event.origin)
-        if not event.side:
-            return later
-        below, above = state.sides
-        return replace(later, sides=(below + 1, above) if event.side < 0 else (below, above + 1))
+        return folded(state, event.surprise, event.nats, event.origin, event.side)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if guess is None and facts.kind == "paired":
             guess = Guess(0.0, origin="no difference")
         if guess is None:
-            return replace(priced(state, facts, position, ""), cells=math.ceil(1 / self._share(state.rows)))
-        offer = priced(state, facts, position, guess.origin)
-        span, slack = facts.span, self._slack(facts, guess, state, offer.index)
+            return self._unguessed_offer(state, priced(state, facts, position, ""))
+        span, slack = facts.span, self._slack(facts, guess, state, state.asked + 1 + position)
         if not math.isfinite(slack):
             raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
-        return replace(
-            offer,
+        return priced(
+            state,
+            facts,
+            position,
+            guess.origin,
             guess=guess.value,
             slack=slack,
             cell=self._cell(state, slack, span),
@@ -111,7 +125,7 @@ class GuessAndCheck(Coded):
         return replace(offer, log_level=offer.log_level - state.log_beta + nominal_level(facts), null=facts.null)
 
     def check_gain(self, told: Offer, symbol: Symbol, offer: Offer) -> None:
-        """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public beforehand."""
+        """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public."""
         before = self.publish_width(told, symbol)
         after = max(self.publish_width(offer, piece) for piece in range(offer.cells))
         if told.inside is not None and offer.place is not None:
@@ -126,8 +140,8 @@ class GuessAndCheck(Coded):
         """The offer to ask the same question again inside the cell that was published."""
         if has_failed(symbol):
             raise ValueError("there is nothing to sharpen: the question's code failed on the rows")
-        if told.null is not None or told.final is not None:
-            raise ValueError("there is nothing to sharpen: a test tells of no cell, and a final value is exact")
+        if told.null is not None or told.final is not None or told.radius:
+            raise ValueError("there is nothing to sharpen: only answers that name a cell can be sharpened")
         (low, high), spread = self.cell_of(told, symbol)
         published = self.publish(told, symbol)
         nats = state.nats if state.pattern is None else self.spent(state)
@@ -142,12 +156,17 @@ class GuessAndCheck(Coded):
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         try:
-            symbol = self._symbol(offer, query, rows) if offer.null is None else self._judged(offer, query, rows)
+            if offer.radius:
+                symbol = blurred_count(offer, query, rows, noise)
+            else:
+                symbol = self._symbol(offer, query, rows) if offer.null is None else self._judged(offer, query, rows)
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
+        if offer.radius:
+            return blurred_event(offer, symbol)
         surprise, nats = self.cost(offer, symbol)
         if offer.place is None or not offer.place[0]:
             return Described(surprise, nats)
@@ -156,6 +175,8 @@ class GuessAndCheck(Coded):
 
     def cost(self, offer: Offer, symbol: Symbol) -> tuple[bool, float]:
         """Whether a symbol is a surprise, and the length of its code word in nats."""
+        if offer.radius:
+            return False, blurred_nats(offer, symbol)
         return word_cost(offer, symbol)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
@@ -164,6 +185,8 @@ class GuessAndCheck(Coded):
         return calm + self.cost(offer, self.likely(offer))[1], surprised + self.cost(offer, surprise)[1]
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        if offer.radius:
+            return reveal_blurred(offer, symbol, self.log_side(offer, *self.cost(offer, symbol)))
         cell, spread = self.cell_of(offer, symbol)
         low, high = interval(offer, cell, spread, self.log_side(offer, *self.cost(offer, symbol)))
         if offer.within is not None:
@@ -174,13 +197,19 @@ class GuessAndCheck(Coded):
         return Published(value, min(low, value), max(high, value), "surprise" if offer.guess is not None else "grid")
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
+        if offer.radius:
+            return (offer.low, offer.high), 1.0
         spread, offset = unpack(offer, symbol)
         return edges(offer, offset), spread
 
     def likely(self, offer: Offer) -> Symbol:
+        if offer.radius:
+            return offer.rows // 2
         return 0 if offer.guess is not None else locate(offer, (offer.low + offer.high) / 2)
 
     def widest(self, offer: Offer) -> float:
+        if offer.radius:
+            return self.publish_width(offer, self.likely(offer))
         # Limits are widest for values in the middle of the range, and for the longest words.
         middle = locate(offer, (offer.low + offer.high) / 2)
         if offer.guess is None:
@@ -205,6 +234,19 @@ class GuessAndCheck(Coded):
 
     def _share(self, rows: int) -> float:
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
+
+    def _unguessed_offer(self, state: State, offer: Offer) -> Offer:
+        """One of many cells; or noise, from where on that is cheaper.
+
+        Noise hides means over rows, and code that sees all the rows at once need not be one: it gets cells.
+        """
+        cells = math.ceil(1 / self._share(state.rows))
+        if state.pattern is not None and self.unguessed != "cells" and not offer.runs_code:
+            unguessed = state.asked - state.pattern.asks
+            others = max(self.spent(state) - (unguessed - state.noisy) * math.log(cells), 0.0)
+            if self.unguessed == "noise" or state.noisy or beats_cells(state.rows, others - state.log_beta, unguessed):
+                return blurred_offer(offer, state, self.spent(state) - state.log_beta)
+        return replace(offer, cells=cells)
 
     def _cell(self, state: State, slack: float, span: float) -> float:
         if self.cell is None and state.pattern is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from unworn.bounds.code_length import distance_nats, spare_chance
+from unworn.bounds.code_length import distance_nats, side_nats, spare_chance
 from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
 from unworn.mechanisms.base import Offer, Symbol, has_failed
@@ -66,7 +66,7 @@ def _offset_nats(offer: Offer, offset: int) -> float:
     """The length of the word that says how many cells the rows lie from where agreement ends, and on which side."""
     if offer.place is None:
         return offset_nats(offset)
-    return offer.place[3 if offset < 0 else 4] + distance_nats(abs(offset), farthest(offer, offset))
+    return side_nats(offer.place[3:], offset) + distance_nats(abs(offset), farthest(offer, offset))
 
 
 def _failure_nats(offer: Offer, symbol: Symbol) -> float:
@@ -79,7 +79,8 @@ def _failure_nats(offer: Offer, symbol: Symbol) -> float:
         return lone_failed(offer, symbol).nats
     below, above = (spare_chance(farthest(offer, side)) for side in (-1, 1))
     if offer.place is not None:
-        below, above = below * math.exp(-offer.place[3]), above * math.exp(-offer.place[4])
+        below *= math.exp(-side_nats(offer.place[3:], -1))
+        above *= math.exp(-side_nats(offer.place[3:], 1))
     free = below + above
     return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind == "paired" else free) * _UPWARD)
 
@@ -93,4 +94,3 @@ def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
 
 def octaves(rows: int) -> int:
     return (rows - 1).bit_length()
-

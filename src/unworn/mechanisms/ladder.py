@@ -12,7 +12,18 @@ from unworn.errors import Unaskable
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.cells import check_step
-from unworn.mechanisms.coded import Coded, cell_nats, failed, folded, lone_failed, lone_nats, priced, published, typical_state, whole
+from unworn.mechanisms.coded import (
+    Coded,
+    cell_nats,
+    failed,
+    folded,
+    lone_failed,
+    lone_nats,
+    priced,
+    published,
+    typical_state,
+    whole,
+)
 from unworn.mechanisms.limits import interval
 from unworn.mechanisms.noisy import check_goal
 from unworn.mechanisms.rungs import Rungs
@@ -110,10 +121,8 @@ class Ladder(Coded):
         if not isinstance(event, Climbed):
             raise TypeError(f"the Ladder does not know the event {event!r}")
         # The first score, told without a baseline, is one of equally long words, and no surprise.
-        if state.best is None:
-            later = state.further(nats=event.nats)
-        else:
-            later = folded(state, event.steps > 0, event.nats)
+        first = state.best is None
+        later = state.further(nats=event.nats) if first else folded(state, event.steps > 0, event.nats)
         return replace(later, best=_rung(state.best) + event.steps) if event.steps else later
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
@@ -178,7 +187,9 @@ class Ladder(Coded):
         if self.feedback == "bit":  # on which side of an edge the score lies
             limits = interval(offer, cell, 1.0, self.log_one_side(offer, surprise, nats))
             return published(rungs.edge(reached), limits, source)
-        return published(rungs.middle(reached), interval(offer, cell, 1.0, self.log_side(offer, surprise, nats)), source)
+        return published(
+            rungs.middle(reached), interval(offer, cell, 1.0, self.log_side(offer, surprise, nats)), source
+        )
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"step": self.step} if offer.best is None else {"step": self.step, "best": float(offer.best)}

@@ -24,10 +24,10 @@ def interval(
     """The limits for a cell, in the question's own units, cut to its range.
 
     ``spread`` bounds the observed mean absolute difference of a paired question, as a share of the span. Each limit is
-    at the level exp(``log_side``); without one they share the offer's.
+    at the level exp(``log_side``), at most one half; without one they share the offer's.
     """
     n, shared = offer.rows, log_side is None
-    level = offer.log_level - LN2 if log_side is None else min(log_side, -LN2)  # the tails are made for at most 1/2
+    level = (offer.log_level - LN2) / (1.0 - offer.kept) if log_side is None else min(log_side, -LN2)
     if offer.kind == "binary":
         # Clopper and Pearson's limits: of each end only the outer one is needed.
         check_whole("the number of rows", n, 1)
@@ -39,7 +39,10 @@ def interval(
     scaled_low = min(max((cell[0] - centre) / offer.span - ROUNDING, floor), 1.0)
     scaled_high = min(max((cell[1] - centre) / offer.span + ROUNDING, floor), 1.0)
     if offer.kind == "paired":
-        level = offer.log_level if shared else level
+        if shared and not offer.kept:
+            level = offer.log_level
+        elif shared:  # under Theorem U each of the three limits pays for its share
+            level, shared = (offer.log_level - 2.0 * LN2) / (1.0 - offer.kept), False
         most = min(spread + ROUNDING, 1.0)
         low, high = discordance(scaled_low, scaled_high, most, n, level, offer.zero_one, shared)
     else:

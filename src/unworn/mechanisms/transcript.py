@@ -297,8 +297,8 @@ class Transcript:
         final: tuple[int, int, bool] | None,
     ) -> Offer:
         if final is not None:
-            known = None if parent is None else self.record(parent)
-            told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
+            before = None if parent is None else self.record(parent)
+            told = None if before is None or has_failed(before.symbol) else (before.offer, before.symbol)
             self.mechanism.check(facts)
             return self.mechanism.offer_final(state, facts, FinalPlace(*final, told))
         if parent is None:
@@ -308,8 +308,8 @@ class Transcript:
             return self.mechanism.offer(state, facts, guess, position)
         if not isinstance(self.mechanism, GuessAndCheck):
             raise ValueError(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
-        told = self.record(parent)
-        return self.mechanism.sharpen(state, told.offer, told.symbol)
+        known = self.record(parent)
+        return self.mechanism.sharpen(state, known.offer, known.symbol)
 
     def check(self) -> None:
         """Replay every ask: the level, the cell and the interval must be the ones that were recorded."""

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from unworn.errors import Unaskable
 from unworn.holdout import Holdout
 from unworn.lab.analysts.base import Analyst, Played, ask, lean
 from unworn.lab.worlds import Rule, Scene
-from unworn.mechanisms import GuessAndCheck
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Sharpener(Analyst):
 
     Sharpening names a piece of the published cell and is no surprise: if its nats were left out, a thousand free
     answers would become a thousand exact ones. The vote is sharpened too, which is where an interval that forgot
-    something is narrow enough to show it. A mechanism without cells is asked again instead.
+    something is narrow enough to show it. Where nothing is left to sharpen the question is asked again instead.
 
     References
     ----------
-    Theorem C in ``docs/theory/code-length.md``.
+    Theorem C′ in ``docs/theory/code-length.md``.
     """
 
     name: ClassVar[str] = "sharpener"
@@ -48,8 +48,8 @@ class Sharpener(Analyst):
         played = ask(holdout, rule, rule.truth)
         yield played
         for _ in range(self.times):
-            if isinstance(holdout.mechanism, GuessAndCheck):
+            try:
                 played = Played(holdout.sharpen(played.answer), rule.truth)
-            else:
+            except Unaskable:  # it has no cells, or would gain nothing
                 played = ask(holdout, rule, again=True)
             yield played
