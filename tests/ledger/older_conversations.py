@@ -122,7 +122,9 @@ def one_comparison(holdout: Holdout) -> Any:
 CONVERSATIONS = {
     "guess_and_check": Conversation(GuessAndCheck(), None, guess_and_check, one_share),
     "guess_and_check_planned": Conversation(GuessAndCheck(), 40, guess_and_check, one_share),
-    "guess_and_check_configured": Conversation(GuessAndCheck(z=2.0, cell=0.03, pieces=5), 40, guess_and_check, one_share),
+    "guess_and_check_configured": Conversation(
+        GuessAndCheck(z=2.0, cell=0.03, pieces=5), 40, guess_and_check, one_share
+    ),
     "rounding": Conversation(Rounding(12), None, rounding, one_share),
     "rounding_planned": Conversation(Rounding(12), 20, rounding, one_share),
     "above_threshold": Conversation(AboveThreshold(0.5, tops=None), None, above_threshold, one_share),

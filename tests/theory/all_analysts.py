@@ -114,5 +114,7 @@ class Game:
 
 def laws(steps: int) -> list[tuple[float, float, float]]:
     """Shares of the three kinds on a grid, none of them 0."""
-    found = [(a / steps, b / steps, 1 - (a + b) / steps) for a, b in product(range(1, steps), repeat=2) if a + b < steps]
+    found = [
+        (a / steps, b / steps, 1 - (a + b) / steps) for a, b in product(range(1, steps), repeat=2) if a + b < steps
+    ]
     return [(a, b, c) for a, b, c in found if a <= b]
