@@ -126,7 +126,7 @@ def test_sharpening_there_has_eight_pieces_and_never_gains_nothing() -> None:
 
 @pytest.mark.parametrize("mechanism", [GuessAndCheck(z=4.0), GuessAndCheck(pieces=8), GuessAndCheck(law="C")])
 def test_they_open_by_what_they_were_sealed_with(mechanism: GuessAndCheck) -> None:
-    assert opened("guess_and_check", mechanism=mechanism).mechanism == GuessAndCheck(4.0, None, 8, law="C")
+    assert opened("guess_and_check", mechanism=mechanism).mechanism == GuessAndCheck(4.0, None, 8, "cells", law="C")
 
 
 @pytest.mark.parametrize(

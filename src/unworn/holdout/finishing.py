@@ -9,7 +9,7 @@ from unworn.display import show_html
 from unworn.errors import Unaskable
 from unworn.holdout.jobs import Ask
 from unworn.mechanisms.base import has_failed
-from unworn.mechanisms.final_values import final_event, likely_final
+from unworn.mechanisms.final_values import final_event, likely_final, widest_final
 from unworn.mechanisms.record import FINAL
 from unworn.mechanisms.transcript import Transcript
 
@@ -71,7 +71,7 @@ def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
 
 def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:
     """What these final asks would reach."""
-    mechanism, widths, costs = transcript.mechanism, [], dict[str, float]()
+    widths, costs = list[float](), dict[str, float]()
     for ask in asks:
         told = transcript.answered(*ask.name)
         if told is not None:
@@ -79,8 +79,6 @@ def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> Fin
             widths.append((published.high - published.low) / 2)
             continue
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
-        symbol, known = likely_final(offer), offer.within or (offer.low, offer.high)
-        width = mechanism.publish_width(replace(offer, within=None), symbol)  # what is known would cut it at one end
-        widths.append(min(width, (known[1] - known[0]) / 2))
-        costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, symbol), "nats", 0.0)
+        widths.append(widest_final(offer))
+        costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, likely_final(offer)), "nats", 0.0)
     return FinalQuote(tuple(ask.query.label for ask in asks), tuple(widths), close, sum(costs.values()))

@@ -99,3 +99,14 @@ def likely_final(offer: Offer) -> Symbol:
     if offer.cells:
         return locate(offer, middle)
     return [middle, offer.discordance * offer.span] if offer.kind == "paired" else middle
+
+
+def widest_final(offer: Offer) -> float:
+    """The half-width that no final value exceeds: of the widest limits there are, cut to what was known."""
+    free, symbol = replace(offer, within=None), likely_final(offer)
+    near: list[Symbol] = [symbol]
+    if offer.cells:  # a cell beside it may hold one count more
+        near = [min(max(int(spread_of(offer, symbol)[0]) + step, 0), offer.cells - 1) for step in (-1, 0, 1)]
+    told = [reveal_final(free, each) for each in near]
+    widest = max(one.high - one.low for one in told)
+    return min(widest, offer.within[1] - offer.within[0] if offer.within else widest) / 2

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unworn.errors import LedgerError, Refused, Tampered
+from unworn.events import Stopped
 from unworn.ledger import Entry
 from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, FinalPlace, Guess, Mechanism, Offer, State, has_failed
 from unworn.mechanisms.practice_share import checked_share, practice_units
-from unworn.mechanisms.record import Record
+from unworn.mechanisms.record import FINAL, Record
 from unworn.mechanisms.uses import Uses
 from unworn.queries import parse
 from unworn.queries.query import Facts
@@ -295,8 +296,13 @@ class Transcript:
         return self.records[index - 1]
 
     def answered(self, fingerprint: str, parent: int | None = None) -> int | None:
-        """The index under which a question (or the sharpening of answer ``parent``) was last answered."""
-        asked = self._asked.get((fingerprint, parent))
+        """The index under which a question (or the sharpening of answer ``parent``) was last answered.
+
+        A final value that was interrupted was not told, and may be asked for again.
+        """
+        asked = self._asked.get((fingerprint, parent), [])
+        if parent == FINAL:
+            asked = [index for index in asked if not isinstance(self.record(index).event, Stopped)]
         return asked[-1] if asked else None
 
     def drew(self, draw: tuple[str, int]) -> bool:
