@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from unworn.json_text import canonical
 from unworn.typed_fields import read_fields
 
 
@@ -110,6 +111,18 @@ def to_json(event: Event) -> dict[str, Any]:
     {'event': 'described', 'surprise': True, 'nats': 1.5}
     """
     return {"event": _NAMES[type(event)]} | {name: getattr(event, name) for name in _FIELDS[type(event)]}
+
+
+def to_text(event: Event) -> str:
+    """The canonical text of that dictionary; put together here for the event that nearly all asks have.
+
+    >>> to_text(Described(surprise=True, nats=1.5))
+    '{"event":"described","nats":1.5,"surprise":true}'
+    """
+    if type(event) is Described and type(event.nats) is float and type(event.surprise) is bool:
+        surprise = "true" if event.surprise else "false"
+        return f'{{"event":"described","nats":{canonical(event.nats)},"surprise":{surprise}}}'
+    return canonical(to_json(event))
 
 
 def from_json(data: dict[str, Any]) -> Event:
