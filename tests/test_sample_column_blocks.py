@@ -23,7 +23,7 @@ KEY = b"k" * 32
 
 
 def values(rng: np.random.Generator, kind: int, rows: int) -> NDArray[Any]:
-    """Columns of all sorts: different everywhere, of few values, evenly spaced, beyond what a float holds, of signed 0."""
+    """Columns of all sorts: different everywhere, of few values, evenly spaced, too large for floats, of signed 0."""
     made = [
         lambda: rng.normal(size=rows),
         lambda: rng.integers(-3, 3, rows),

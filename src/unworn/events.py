@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from unworn.json_text import canonical, canonical_string
 from unworn.typed_fields import read_fields
 
 
@@ -147,6 +148,18 @@ def to_json(event: Event) -> dict[str, Any]:
     {'event': 'described', 'surprise': True, 'nats': 1.5}
     """
     return {"event": _NAMES[type(event)]} | {name: getattr(event, name) for name in _FIELDS[type(event)]}
+
+
+def to_text(event: Event) -> str:
+    """The canonical text of that dictionary; put together here for what nearly all asks are: agreements with a guess.
+
+    >>> to_text(Guessed("train", surprise=False, side=0, nats=0.0))
+    '{"event":"guessed","nats":0.0,"origin":"train","side":0,"surprise":false}'
+    """
+    if type(event) is Guessed and event.surprise is False and type(event.nats) is float and event.nats == 0.0:
+        origin = canonical_string(event.origin)
+        return f'{{"event":"guessed","nats":0.0,"origin":{origin},"side":{event.side:d},"surprise":false}}'
+    return canonical(to_json(event))
 
 
 def from_json(data: dict[str, Any]) -> Event:

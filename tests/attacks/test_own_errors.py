@@ -111,14 +111,14 @@ def in_publishing(patch: pytest.MonkeyPatch, name: str, error: BaseException) ->
 
 
 def in_writing(patch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:
-    to_body = Record.to_body
+    to_text = Record.to_text
 
-    def fail(self: Record) -> Any:
+    def fail(self: Record, question: str) -> Any:
         if self.symbol not in ("raised", "stopped"):
             raise error
-        return to_body(self)
+        return to_text(self, question)
 
-    patch.setattr(Record, "to_body", fail)
+    patch.setattr(Record, "to_text", fail)
 
 
 def no_symbol(patch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:

@@ -84,9 +84,15 @@ class Entry:
         text: str,
     ) -> Entry:
         """With the very text that was hashed, so that a store writes that one, and nobody encodes it twice."""
-        entry: Entry = cls(holdout, index, previous, body, hashed, signed)  # type: ignore[arg-type]
-        object.__setattr__(entry, "_text", text)
-        object.__setattr__(entry, "_unseen", True)
+        entry, put = object.__new__(cls), object.__setattr__
+        put(entry, "holdout", holdout)
+        put(entry, "index", index)
+        put(entry, "previous", previous)
+        put(entry, "body", body)
+        put(entry, "hash", hashed)
+        put(entry, "signed", signed)
+        put(entry, "_text", text)
+        put(entry, "_unseen", True)
         return entry
 
     @property
@@ -173,8 +179,8 @@ class _Body:
         self._slot.__set__(entry, body)
 
 
-_BODY = _Body(Entry.body)
-Entry.body = _BODY  # type: ignore[assignment]
+_BODY = _Body(vars(Entry)["body"])
+type.__setattr__(Entry, "body", _BODY)  # in place of the slot, which it reads and sets
 
 
 def digest(holdout: str, index: int, previous: str, text: str) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from unworn import events
 from unworn.errors import Tampered
 from unworn.events import Event
-from unworn.json_text import canonical
+from unworn.json_text import canonical, canonical_string
 from unworn.mechanisms.base import Guess, Offer, Published, Symbol
 from unworn.queries.hypothesis import null_of
 from unworn.queries.query import Facts
@@ -65,13 +64,13 @@ class Record:
         published, symbol = self.published, self.symbol
         return (
             f'{{"at":{canonical(self.at)},"batch":[{self.batch[0]},{self.batch[1]}],'
-            f'"by":{"null" if self.by is None else canonical(self.by)},'
+            f'"by":{"null" if self.by is None else canonical_string(self.by)},'
             f'{"" if self.draw is None else f""""draw":{canonical(self.draw)},"""}'
-            f'"event":{_event_text(self.event)},'
-            f'"family":{"null" if self.family is None else canonical(self.family)},'
-            f'"fingerprint":{canonical(self.fingerprint)},'
+            f'"event":{events.to_text(self.event)},'
+            f'"family":{"null" if self.family is None else canonical_string(self.family)},'
+            f'"fingerprint":{canonical_string(self.fingerprint)},'
             f'"guess":{"null" if self.guess is None else canonical(self.guess.to_json())},'
-            f'"label":{canonical(self.label)},"offer":{canonical(self.offer.to_json())},'
+            f'"label":{canonical_string(self.label)},"offer":{canonical(self.offer.to_json())},'
             f'"parent":{"null" if self.parent is None else self.parent},'
             f'"published":{canonical((published.value, published.low, published.high, published.source))},'
             f'"question":{question},"symbol":{symbol if type(symbol) is int else canonical(symbol)},"type":"ask"}}'
@@ -112,12 +111,6 @@ class Record:
             and _close(astuple(self.event), astuple(event), 1.0)
             and _close(astuple(self.published), astuple(published), offer.span)
         )
-
-
-@lru_cache(maxsize=256)
-def _event_text(event: Event) -> str:
-    """The text of an event; most are agreements, which are all the same."""
-    return canonical(events.to_json(event))
 
 
 def _typed(**told: Any) -> Record:
