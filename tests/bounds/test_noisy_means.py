@@ -88,6 +88,22 @@ def test_no_count_between_those_looked_at_costs_more() -> None:
     assert each <= told <= each * 1.001
 
 
+@pytest.mark.parametrize(
+    ("n", "kept", "radius"),
+    [(10_000, 1e-9, 100), (10**15, 0.5, 1_000), (10**12, 1e-300, 2), (10_000, 0.5, 2**40), (10**15, 1e-6, 2**22)],
+)
+def test_what_a_forger_may_write_costs_no_time_and_is_not_priced(n: int, kept: float, radius: int) -> None:
+    """A ledger that somebody else wrote names any numbers: what would fill the memory is refused at once."""
+    assert cosine_nats(n, kept, radius) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("n", "kept", "radius"), [(10**9, 1 - 1e-9, 2), (10**15, 1 - 1e-12, 3), (2, 0.02, 2), (1, 0.9, 2)]
+)
+def test_odd_plans_have_a_finite_cost(n: int, kept: float, radius: int) -> None:
+    assert 0 < cosine_nats(n, kept, radius) < math.inf
+
+
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.integers(50, 20_000), st.floats(0.2, 0.95), st.integers(10, 400))
 def test_costs_fall_with_the_noise_and_with_the_rows_kept(n: int, kept: float, radius: int) -> None:

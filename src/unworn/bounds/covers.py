@@ -36,6 +36,8 @@ _SIXTH = 75.0
 """No sixth derivative of the logarithm of a log-concave law, spread by a normal of variance v, passes 75/v^3."""
 WIDEST_RADIUS = 2**22
 """Noise wider than this is not priced here: a transform of it takes seconds, and its privacy is priced all the same."""
+_WIDEST_SPREAD = 2.0**18
+"""Nor is a Y that spreads further: for one ask, of more than 1e11 rows."""
 _FAR = 10.0
 """Standard deviations from an end of the noise, past which nothing that came from beyond it is left in a float."""
 _WIDE = 4.0
@@ -72,7 +74,7 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     The noise is covered by f# = itself, spread by a normal with the variance of Y. To first order the cost is
     pi^2 Var Y / (2 radius^2), at every z: the cosine is the eigenfunction. Here it is computed, at so many counts that
     by the second differences the counts between them add at most 3 ten-thousandths, which are added. Infinite where
-    the noise is wider than :data:`WIDEST_RADIUS`.
+    the noise is wider than :data:`WIDEST_RADIUS`, or so few rows kept of so many that Y is.
 
     >>> round(cosine_nats(100_000, 0.925, 4790), 8)
     0.00043618
@@ -83,7 +85,7 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     check_probability("kept", kept)
     variance = stretched_variance(n, kept)
     spread = math.sqrt(variance)
-    if radius > WIDEST_RADIUS or variance > WIDEST_RADIUS**2:
+    if radius > WIDEST_RADIUS or spread > _WIDEST_SPREAD or _reach(n, kept) > 2 * WIDEST_RADIUS:
         return math.inf
     reach = _reach(n, kept)
     logs = _log_cover(radius, spread, radius - 1 + reach)
@@ -91,7 +93,8 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     bend = skew * skew * _SIXTH / variance**3  # at most, from one count to the next: what e(c) turns by
     first_order = math.pi**2 * variance / (2.0 * radius**2)
     step = n if bend == 0.0 else math.floor(math.sqrt(8.0 * _FINE * first_order / bend))
-    step = max(step, 1, n // 2 * (2 * (radius + reach)) // _WORK)  # so many that it takes a second; more is added then
+    # Where these would be so many that it takes seconds, fewer: then more is added.
+    step = max(step, 1, n // 2 * max(2 * (radius + reach), _WORK // 2_000) // _WORK)
     counts = sorted({*range(n // 2, n, step), n})
     z = np.arange(1 - radius, radius)
     log_noise = 2.0 * np.log(np.sin(0.5 * np.pi * (radius - np.abs(z)) / radius)) - math.log(radius)
