@@ -466,7 +466,7 @@ def test_an_interrupt_in_user_code_is_charged_and_goes_on() -> None:
     with pytest.raises(KeyboardInterrupt):
         holdout.ask(function(interrupted, range=(0, 1), name="long"))
     assert holdout.meter.asked == 1
-    assert holdout.meter.spent > 1
+    assert holdout.meter.spent > 3  # a word among those of the cells
     assert holdout.ask(above(0), 0.5).index == 2
     holdout.verify()
 

@@ -93,5 +93,7 @@ def test_the_edge_guesser_finds_the_edge() -> None:
 def test_the_sharpener_sharpens() -> None:
     played, _, _ = play(Sharpener(), "sign")
     widths = [p.answer.width for p in played[:3]]
-    assert widths[0] > widths[1] >= widths[2]
+    assert widths[0] > widths[1]
+    assert played[1].answer.certificate.record.parent == played[0].answer.index
+    assert played[2].answer.certificate.record.parent is None  # a second time there is nothing to sharpen: asked again
     assert len(played) == 30

@@ -88,9 +88,8 @@ def bare_agreement(self: GuessAndCheck, offer: Offer, symbol: Any) -> Published:
 
 # ---------------------------------------------------------------------------------- by simulation
 
-FINE = GuessAndCheck(
-    z=0.1, cell=0.02, unguessed="cells"
-)  # a valid configuration in which every symbol tells much: a mistake shows
+# A valid configuration in which every symbol tells much: a mistake shows.
+FINE = GuessAndCheck(z=0.1, cell=0.02, unguessed="cells")
 POINTS = FiniteWorld(300)
 
 # name: what to plant, who exploits it, where, with how many rows and asks
