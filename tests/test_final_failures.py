@@ -122,9 +122,9 @@ def test_what_was_fixed_together_while_others_told_some_of_it(tmp_path: Path) ->
     one, two = (sealed(ledger=tmp_path / "ledger.db") for _ in range(2))
     middle = share(col("x1") > 0)
     asks = one._final_asks([HIGH, LOW, middle], True, None)
-    two.final(HIGH, close=False)
+    two.final(HIGH, close=False)  # which is no last word, and no repeat of one
     told = one._desk.enter(asks)
-    assert [answer.certificate.record.offer.final for answer in told] == [(0, 1, False), (0, 2, True), (1, 2, True)]
+    assert [answer.certificate.record.offer.final for answer in told] == [(0, 3, True), (1, 3, True), (2, 3, True)]
     for each in (one, two):
         each.verify()
         each.close()

@@ -346,7 +346,7 @@ def test_sharpening_an_answer_that_another_process_got(tmp_path: Path) -> None:
 def test_what_cannot_be_sharpened_says_so() -> None:
     holdout = Holdout(*rows(), ledger=None, practice=0)
     failed = holdout.ask_many([function(lambda columns: None, range=(0, 1), name="none")])[0]
-    with pytest.raises(Unaskable, match="nothing to sharpen"):
+    with pytest.raises(Unaskable, match="nothing to go on from"):
         holdout.sharpen(failed)
     rounded = Holdout(*rows(), mechanism=Rounding(), ledger=None)
     with pytest.raises(Unaskable, match="Rounding has nothing to sharpen"):

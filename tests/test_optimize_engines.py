@@ -121,7 +121,9 @@ def test_estimators_learn_from_it_and_say_so_where_they_cannot():
         )
         assert np.array_equal(there.predict(X[:, : len(bounds)]), here.predict(X[:, : len(bounds)]))
     mixture = AskedGaussianMixture(iterations=3, random_state=1)
-    mixture.learn(in_duckdb(rows, mechanism=GuessAndCheck(unguessed="cells"), asks=30), {"a": (-2.0, 2.0), "b": (-1.0, 1.0)})
+    mixture.learn(
+        in_duckdb(rows, mechanism=GuessAndCheck(unguessed="cells"), asks=30), {"a": (-2.0, 2.0), "b": (-1.0, 1.0)}
+    )
     assert mixture.means_.shape == (2, 2)
     assert mixture.predict(X).shape == (3_000,)
     relation = duckdb.from_arrow(pa.table({**rows[0], "y": rows[1]}))

@@ -267,3 +267,19 @@ def test_noise_that_no_rows_can_have_led_to_is_refused() -> None:
             mechanism.publish(offer, symbol)  # type: ignore[arg-type]
     edge = mechanism.publish(offer, 50 + offer.radius - 1)
     assert edge.high == 1.0
+
+
+def test_a_batch_chooses_between_cells_and_noise_as_single_asks_do() -> None:
+    values = np.random.default_rng(3).random(3_000)
+    asks = [share(col("x") < t / 100) for t in range(20, 60)]
+    alone, together = (
+        Holdout({"x": values}, ledger=None, name=name, schema={"x": "number"}) for name in ("alone", "together")
+    )
+    one_by_one = [alone.ask(ask) for ask in asks]
+    batch = together.ask_many(asks)
+    assert [answer.source for answer in batch] == [answer.source for answer in one_by_one]
+    assert {answer.certificate.record.offer.radius for answer in batch} == {
+        answer.certificate.record.offer.radius for answer in one_by_one
+    }
+    assert together.meter.spent == pytest.approx(alone.meter.spent)
+    together.verify()

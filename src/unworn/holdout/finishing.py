@@ -10,7 +10,7 @@ from unworn.errors import Unaskable
 from unworn.holdout.jobs import Ask
 from unworn.mechanisms.base import has_failed
 from unworn.mechanisms.final_values import final_event, likely_final, widest_final
-from unworn.mechanisms.record import FINAL
+from unworn.mechanisms.record import FINAL, OPEN_FINAL
 from unworn.mechanisms.transcript import Transcript
 
 
@@ -50,13 +50,34 @@ def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list
     if any(ask.facts.null is not None for ask in asks):
         raise Unaskable("a test has no final value: ask for that of the question itself")
     names = dict.fromkeys(ask.query.fingerprint for ask in asks)
-    fresh = [name for name in names if transcript.answered(name, FINAL) is None]
+    last = {name: close or transcript.answered(name, FINAL) is not None for name in names}
+    fresh = [name for name in names if transcript.answered(name, FINAL if last[name] else OPEN_FINAL) is None]
     places = {name: (position, len(fresh), close) for position, name in enumerate(fresh)}
     return [
-        replace(ask, guess=None, parent=_narrowest(name, transcript), final=places.get(name, (0, 1, close)))
+        replace(ask, guess=None, parent=_narrowest(name, transcript), final=places.get(name, (0, 1, last[name])))
         for ask in asks
         for name in [ask.query.fingerprint]
     ]
+
+
+def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
+    """Refuse final values of models that would be wider than what is known, before the holdout is closed for them.
+
+    Those of all other questions are cut to what is known; but code may answer otherwise the second time.
+    """
+    for ask in asks:
+        if not ask.facts.runs_code or ask.parent is None or transcript.answered(*ask.name) is not None:
+            continue
+        known = transcript.record(ask.parent).published
+        offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
+        expected = likely_final(replace(offer, within=(known.low, known.high)))  # if it answers as before
+        before, after = (known.high - known.low) / 2, transcript.mechanism.publish_width(offer, expected)
+        if after > before:
+            raise Unaskable(
+                f"the final value of {ask.query.label} may be wider than answer {ask.parent}, ± {before:.4g}: about "
+                f"± {after:.4g}.\n  Nothing was charged, and the holdout is as it was. Ask for that of the model's "
+                "predictions, as an array: it is cut to what is known."
+            )
 
 
 def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
@@ -64,7 +85,10 @@ def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
     told = (
         (record.published.high - record.published.low, index)
         for index, record in enumerate(transcript.records, start=1)
-        if record.fingerprint == fingerprint and record.offer.final is None and not has_failed(record.symbol)
+        if record.fingerprint == fingerprint
+        and (record.offer.final is None or not record.offer.final[2])
+        and record.offer.null is None
+        and not has_failed(record.symbol)
     )
     return min(told, default=(0.0, None))[1]
 

@@ -293,7 +293,9 @@ class Holdout(Looking):
         if record.offer.final is not None:
             raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
         if record.offer.radius:
-            raise Unaskable("a noisy answer names no cell to sharpen: ask with a guess, or for the final value")
+            raise Unaskable(
+                "a noisy answer names no cell to sharpen: ask(..., guess=, again=True), or ask for the final value"
+            )
         if not isinstance(self.mechanism, GuessAndCheck):
             raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
         ask = Ask(self._question_of(answer, record), record.facts, None, _checked_name(by), parent=answer.index)
@@ -321,10 +323,16 @@ class Holdout(Looking):
 
         Several answers or questions at once are fixed together and share the level. The holdout is then closed, because
         what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final`
-        tells beforehand. A final interval is never wider than what was known.
+        tells beforehand. A final interval is never wider than what was known; that of a model, whose code may answer
+        otherwise the second time, is refused where it would be.
         """
+        from unworn.holdout.finishing import check_not_wider
+
         one = isinstance(questions, Answer | Query | str)
-        told = self._enter(self._final_asks(questions, close, by))
+        asks = self._final_asks(questions, close, by)
+        with self._desk.order():
+            check_not_wider(asks, self._desk.released())
+        told = self._enter(asks)
         return self._checked_answer(told[0]) if one else told
 
     def quote_final(
@@ -366,7 +374,7 @@ class Holdout(Looking):
                 raise Unaskable(f"answer {entry.index} is not in this holdout's ledger; take one from .answers or ask")
             record = transcript.record(entry.index)
         if has_failed(record.symbol):
-            raise Unaskable("there is nothing to sharpen: the question's own code failed on the rows")
+            raise Unaskable("there is nothing to go on from: the question's own code failed on the rows")
         return record
 
     def _question_of(self, answer: Answer, record: Record) -> Query:

@@ -9,7 +9,7 @@ from unworn.answer import Answer
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
-from unworn.mechanisms.record import FINAL
+from unworn.mechanisms.record import final_name
 from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
@@ -31,7 +31,7 @@ class Ask:
     @property
     def name(self) -> tuple[str, int | None]:
         """What a repeat has in common with it."""
-        return self.query.fingerprint, self.parent if self.final is None else FINAL
+        return self.query.fingerprint, self.parent if self.final is None else final_name(self.final)
 
     def placed(self, position: int, questions: int) -> Ask:
         """With its place among final values: others may have told some of them since they were fixed together."""

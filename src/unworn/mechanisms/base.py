@@ -121,6 +121,10 @@ class Offer:
         offer = read_fields(cls, dict(zip(_OFFER_FIELDS, data, strict=False)))  # an older ledger has fewer
         if offer.kind not in _KINDS or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
             raise ValueError("no rows could have been offered this")
+        if not 0 <= offer.kept < 1 or offer.radius < 0 or (offer.final is not None and offer.radius):
+            raise ValueError("nothing is priced like this")
+        if offer.place is not None and min(offer.place[1:]) < 0:
+            raise ValueError("no symbol costs less than nothing")
         return offer
 
 

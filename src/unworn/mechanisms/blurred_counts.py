@@ -24,6 +24,7 @@ def blurred_offer(offer: Offer, state: State, nats: float) -> Offer:
     kept, radius = state.kept, state.radius
     if not radius or is_renewed(state.noisy):
         kept, radius = choose_noise(state.rows, nats, state.noisy, state.kept)
+    cosine_nats(state.rows, kept, radius)  # its price may take a while, and is worked out before rows are touched
     return replace(offer, kept=kept, radius=radius, steps=state.rows)
 
 

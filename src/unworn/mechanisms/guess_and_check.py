@@ -74,7 +74,7 @@ class GuessAndCheck(Coded):
 
     tests: ClassVar[bool] = True
     left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces", "unguessed")
-    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8}
+    former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8, "unguessed": "cells"}
 
     z: float | None = None
     cell: float | None = None
@@ -100,6 +100,8 @@ class GuessAndCheck(Coded):
         return folded(state, event.surprise, event.nats, event.origin, event.side)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        if guess is not None and not guess.origin:
+            raise ValueError("a guess has an origin: it is what its surprises are charged by")
         if guess is None and facts.kind == "paired":
             guess = Guess(0.0, origin="no difference")
         if guess is None:
@@ -118,6 +120,13 @@ class GuessAndCheck(Coded):
             discordance=1.0 if guess.discordance is None else min(guess.discordance / span, 1.0),
         )
 
+    def reprice(self, offer: Offer, state: State) -> Offer:
+        later = super().reprice(offer, state)
+        unguessed = offer.guess is None and offer.null is None and offer.inside is None
+        if state.pattern is None or offer.place is None or not unguessed:
+            return later
+        return self._unguessed_offer(state, replace(later, cells=0, steps=0, radius=0, kept=state.kept))
+
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         from unworn.mechanisms.judging import nominal_level  # loaded by those who test
 
@@ -127,7 +136,8 @@ class GuessAndCheck(Coded):
     def check_gain(self, told: Offer, symbol: Symbol, offer: Offer) -> None:
         """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public."""
         before = self.publish_width(told, symbol)
-        after = max(self.publish_width(offer, piece) for piece in range(offer.cells))
+        pieces = {*range(0, offer.cells, max(1, offer.cells // 64)), offer.cells // 2, offer.cells - 1}
+        after = max(self.publish_width(offer, piece) for piece in pieces)
         if told.inside is not None and offer.place is not None:
             raise Unaskable("this answer is sharpened already; holdout.final tells the exact value")
         if after > _WORTHWHILE * before:

@@ -16,8 +16,13 @@ from unworn.queries.query import Facts
 from unworn.typed_fields import field_names, read_fields
 
 _T = TypeVar("_T")
-FINAL = -1
-"""Stands for the answer that a final value sharpens: there is but one final value of a question."""
+FINAL, OPEN_FINAL = -1, -2
+"""Stand for the answer that a final value sharpens: of a question there is one that closes, and one that does not."""
+
+
+def final_name(final: tuple[int, int, bool]) -> int:
+    """Which of the two."""
+    return FINAL if final[2] else OPEN_FINAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Record:
     @property
     def asked_of(self) -> int | None:
         """What a repeat of the question has in common with it: nothing, the answer it sharpens, or that it is final."""
-        return self.parent if self.offer.final is None else FINAL
+        return self.parent if self.offer.final is None else final_name(self.offer.final)
 
     @property
     def facts(self) -> Facts:

@@ -19,7 +19,7 @@ from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import GuessAndCheck, from_json
 from unworn.mechanisms.base import MOST_ASKS, MOST_ROWS, FinalPlace, Guess, Mechanism, Offer, State, has_failed
 from unworn.mechanisms.practice_share import checked_share, practice_units
-from unworn.mechanisms.record import FINAL, Record
+from unworn.mechanisms.record import FINAL, OPEN_FINAL, Record
 from unworn.mechanisms.uses import Uses
 from unworn.queries import parse
 from unworn.queries.query import Facts
@@ -301,7 +301,7 @@ class Transcript:
         A final value that was interrupted was not told, and may be asked for again.
         """
         asked = self._asked.get((fingerprint, parent), [])
-        if parent == FINAL:
+        if parent in (FINAL, OPEN_FINAL):
             asked = [index for index in asked if not isinstance(self.record(index).event, Stopped)]
         return asked[-1] if asked else None
 
@@ -361,6 +361,8 @@ class Transcript:
                 told.extend(self.records[len(told) : index - 1])  # a batch is guessed from what was told before it
             self._check_facts(index, record)
             self._check_guess(index, record, told)
+            if record.parent is not None:
+                self._check_parent(index, record)
             final = record.offer.final
             if not self._is_in_place(index, final, position, size):
                 raise Tampered(f"entry {index} claims another place among final values", index=index)
@@ -379,6 +381,12 @@ class Transcript:
         if final is None:
             return before is None
         return final[:2] == (position, size) and (not position or (before is not None and before[2] == final[2]))
+
+    def _check_parent(self, index: int, record: Record) -> None:
+        """What is sharpened, or told finally, was told before, and of the same question."""
+        parent = record.parent or 0
+        if not 1 <= parent < index - record.batch[0] or self.record(parent).fingerprint != record.fingerprint:
+            raise Tampered(f"entry {index} claims to sharpen an answer to another question", index=index)
 
     def _check_facts(self, index: int, record: Record) -> None:
         """What was offered must be about the question that is recorded: its range, its kind, its sensitivity."""
