@@ -155,7 +155,8 @@ def _log_past(rate: float, u: Floats) -> Floats:
     def logs(at: Floats) -> Floats:
         last = np.minimum(13.0, 45.0 / np.maximum(at, 1e-300))  # what comes from further is no sixteenth digit
         w = last * (0.5 * (_NODES + 1.0))
-        return np.log(last * _WEIGHTS * np.sin(0.5 * rate * w) ** 2) - w * (at + 0.5 * w)
+        found: Floats = np.log(last * _WEIGHTS * np.sin(0.5 * rate * w) ** 2) - w * (at + 0.5 * w)
+        return found
 
     return _log_sums(logs, u) - 0.5 * u**2 - 0.5 * math.log(math.tau)
 
