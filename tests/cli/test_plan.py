@@ -15,7 +15,7 @@ from tests.cli.conftest import Run
 def test_numbers_as_people_write_them(run: Run, rows: str) -> None:
     told = json.loads(run("plan", "--rows", rows, "--asks", "1e3", "--json").stdout)
     assert (told["rows"], told["asks"], told["best"]) == (10_000, 1_000, "GuessAndCheck")
-    assert told["width"] == pytest.approx(0.0492, abs=1e-4)
+    assert told["width"] == pytest.approx(0.0375, abs=1e-4)
 
 
 def test_the_table_gives_reasons(run: Run) -> None:
@@ -59,9 +59,9 @@ def test_each_of_the_four_can_be_solved_for(run: Run) -> None:
     def solved(*arguments: str) -> dict[str, float]:
         return dict(json.loads(run("plan", *arguments, "--json").stdout))
 
-    assert solved("--rows", "1e4", "--width", "0.05")["asks"] == 1_980
+    assert solved("--rows", "1e4", "--width", "0.05")["asks"] > 10**9  # while guesses are right nothing wears out
     assert solved("--asks", "1000", "--width", "0.05")["rows"] <= 10_000
-    assert solved("--rows", "1e4", "--asks", "1e3", "--width", "0.07", "--surprises", "any")["surprises"] == 2
+    assert solved("--rows", "1e4", "--asks", "1e3", "--width", "0.07", "--surprises", "any")["surprises"] == 3
 
 
 @pytest.mark.parametrize(
