@@ -22,7 +22,7 @@ from unworn.holdout.uses import check_uses
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore
 from unworn.ledger.backup import export, restore
 from unworn.ledger.sqlite import SQLiteStore
-from unworn.mechanisms import GuessAndCheck, Naive
+from unworn.mechanisms import Naive
 from unworn.mechanisms.transcript import Terms
 from unworn.mechanisms.uses import Uses
 from unworn.queries.schema import ColumnType, Schema
