@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.theory.all_analysts import QUESTIONS, SHARE, Game, Move, laws
+from tests.theory.all_analysts import QUESTIONS, SHARE, Game, Move, Moves, laws
 from unworn.events import Event, Finished
 from unworn.mechanisms import GuessAndCheck, Offer, Rounding, State
 from unworn.mechanisms.base import FinalPlace, Symbol
 from unworn.queries.query import Facts
 
-TALKATIVE = GuessAndCheck(z=0.3, cell=0.34)
+TALKATIVE = GuessAndCheck(z=0.3, cell=0.34, unguessed="cells")
 
 
 def asks_and_finals(state: State, depth: int) -> Iterator[Move]:
-    """Asks; at the end also final values, of one question or of two, or of one after which it goes on."""
+    """Asks, final values of one question or of two, or of one after which it goes on."""
     for kinds in QUESTIONS:
         yield Move((kinds,), guess=0.5)
         yield Move((kinds,))
@@ -27,18 +27,28 @@ def asks_and_finals(state: State, depth: int) -> Iterator[Move]:
     yield Move(QUESTIONS[:2], final=True)
 
 
+def something_first(state: State, depth: int) -> Iterator[Move]:
+    """The same, but not the last word at once, which is what most is gained by."""
+    for move in asks_and_finals(state, depth):
+        if state.asked or not (move.final and move.close):
+            yield move
+
+
 @pytest.mark.parametrize("confidence", [0.5, 0.8])
-@pytest.mark.parametrize("mechanism", [TALKATIVE, GuessAndCheck(), Rounding(3)], ids=repr)
-def test_no_analyst_gets_anything_wrong_said_too_often(mechanism: GuessAndCheck, confidence: float) -> None:
-    found = [Game(mechanism, 5, confidence, law, asks_and_finals).worst(depth=2) for law in laws(8)]
-    assert 0.3 < max(found) <= 1.0
+@pytest.mark.parametrize("mechanism", [TALKATIVE, GuessAndCheck(unguessed="cells"), Rounding(3)], ids=repr)
+@pytest.mark.parametrize("moves", [asks_and_finals, something_first])
+def test_no_analyst_gets_anything_wrong_said_too_often(
+    mechanism: GuessAndCheck, confidence: float, moves: Moves
+) -> None:
+    found = [Game(mechanism, 5, confidence, law, moves).worst(depth=2) for law in laws(8)]
+    assert 0.2 < max(found) <= 1.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [4, 7])
 def test_the_same_for_one_move_more(rows: int) -> None:
-    found = [Game(TALKATIVE, rows, 0.5, law, asks_and_finals).worst(depth=3) for law in laws(6)]
-    assert 0.4 < max(found) <= 1.0
+    found = [Game(TALKATIVE, rows, 0.5, law, something_first).worst(depth=3) for law in laws(6)]
+    assert 0.2 < max(found) <= 1.0
 
 
 # ---------------------------------------------------------------- planted mistakes

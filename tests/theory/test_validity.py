@@ -27,7 +27,7 @@ import pytest
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Answer, Holdout
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Result, SignWorld, World, run
-from unworn.lab.analysts import Boosting, SelectThenVote
+from unworn.lab.analysts import Boosting, SelectThenVote, Sharpener
 from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import (
     AboveThreshold,
@@ -101,13 +101,13 @@ def test_no_analyst_makes_a_mechanism_miss_too_often(name: str, confidence: floa
     check(table(name, size, confidence, seed=5000))
 
 
-@pytest.mark.parametrize("player", ["select_then_vote", "boosting", "surprise_maximiser"])
-@in_two_sizes(short=200, full=2_000)
+@pytest.mark.parametrize("player", ["select_then_vote", "boosting"])
+@in_two_sizes(short=600, full=2_000)
 def test_a_few_rows_and_many_plays(player: str, size: int) -> None:
-    """The first ask alone may spend a quarter of the promise: misses do occur, and no more than they may.
+    """Misses do occur, and no more than they may: at few rows a word that comes often may spend much of the promise.
 
-    The test can fail at all because of them: of 1,000 plays 91 missed, so that none of 200 does with a probability
-    of 5e-9. Of 200 plays 137 missed ones reject, of 2,000 plays 1,117.
+    The test can fail at all because of them: of 500 plays 16 missed, so that none of 600 does with a probability of
+    3e-9. Of 600 plays 364 missed ones reject, of 2,000 plays 1,117.
     """
     mechanism = GuessAndCheck(z=0.1, cell=0.02)
     result = run(SignWorld(), PLAYERS[player], mechanism, 40, 8, size, reseeded(70 + len(player)), confidence=0.5)
@@ -136,9 +136,7 @@ def test_the_unprotected_control_fails(player: str) -> None:
 
 def test_answers_are_worth_having() -> None:
     """Intervals that cover everything would pass the tests above; these do not."""
-    honest = run(
-        SignWorld(), PLAYERS["sharpener"], GuessAndCheck(), rows=2000, asks=30, repetitions=5, seed=reseeded(9)
-    )
+    honest = run(SignWorld(), Sharpener(times=1), GuessAndCheck(), rows=2000, asks=30, repetitions=5, seed=reseeded(9))
     assert honest.width < 0.12
     assert honest.misses == 0  # at most 5 % a play by the promise, in truth far below; seeded, so it repeats
 

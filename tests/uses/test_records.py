@@ -29,7 +29,10 @@ from unworn.queries.schema import ColumnType, Schema
 
 
 def test_ledgers_without_uses_are_written_as_before() -> None:
-    """The hash is that of format 3, whatever else entry 0 may come to say where uses are declared."""
+    """The hash is that of format 3, whatever else entry 0 may come to say where uses are declared.
+
+    The mechanism is one whose parameters stay: those of guess and check have grown a law.
+    """
     key = Key(bytes(32))
     terms = Terms(
         name="people",
