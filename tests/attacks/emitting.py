@@ -201,7 +201,7 @@ def ask_everything(with_row: bool) -> None:
 
     X, Y = rows(with_row)
     holdout = Holdout(X, Y, practice=0, ledger=None)
-    noisy = Holdout(X, Y, asks=200, mechanism=Gaussian.for_(rows=ROWS, asks=200), ledger=None)
+    noisy = Holdout(X, Y, asks=200, mechanism=Gaussian(accounting="D2"), ledger=None)
 
     def model(way: str, name: str) -> FromModel:
         return FromModel(Model(way), name=name)

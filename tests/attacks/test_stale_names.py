@@ -344,7 +344,7 @@ def test_a_function_whose_globals_changed_is_another(make: Any, name: str | None
     if make is statistic:
         options["sensitivity"] = 1 / len(X)
         rule = run_cell("S = 1\ndef model(columns): return (S * columns['x0'] > 0).mean()")
-        terms = {"mechanism": Gaussian.for_(rows=len(X), asks=5), "asks": 5}
+        terms = {"mechanism": Gaussian(accounting="D2"), "asks": 5}
     holdout = Holdout(X, **terms)
     question = make(rule, **options)
     holdout.ask(question)

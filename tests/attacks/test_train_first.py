@@ -159,7 +159,7 @@ def test_functions_and_statistics_are_tried_too() -> None:
     with pytest.raises(Unaskable, match=r"shape \(4,\) for 5 rows"):
         holdout.ask(function(lambda columns: columns["x0"][1:], range=(0, 1)))
     assert holdout.meter.asked == 0
-    noisy = Holdout(*HOLD, train=TRAIN, asks=5, mechanism=Gaussian.for_(rows=2_000, asks=5), ledger=None)
+    noisy = Holdout(*HOLD, train=TRAIN, asks=5, mechanism=Gaussian(accounting="D2"), ledger=None)
     with pytest.raises(Unaskable, match="KeyError: 'x7'"):
         noisy.ask(statistic(lambda columns: columns["x7"].mean(), sensitivity=0.1, range=(0, 1)))
     seen: list[int] = []

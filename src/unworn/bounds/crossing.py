@@ -122,8 +122,9 @@ def _one_side(run: Run, asks: int, beta: float) -> Callable[[Floats], Floats]:
 
     def log_tail(x: Floats) -> Floats:
         counts = np.minimum(_log_any(_log_half(x[:, np.newaxis] - places, run.question), asks), 0.0)
-        counts = np.where(x[:, np.newaxis] < places, 0.0, counts)
-        return np.asarray(np.logaddexp(np.logaddexp.reduce(counts + log_masses, axis=1), beyond))
+        logs = np.where(x[:, np.newaxis] < places, 0.0, counts) + log_masses
+        most = logs.max(axis=1)
+        return np.asarray(np.logaddexp(most + np.log(np.exp(logs - most[:, np.newaxis]).sum(axis=1)), beyond))
 
     return log_tail
 

@@ -87,6 +87,8 @@ class GuessAndCheck(Coded):
             raise ValueError(f"z must be a finite number above 0, not {self.z}")
         if self.cell is not None:
             check_step("cell", self.cell)
+        if self.unguessed not in (None, "cells", "noise"):
+            raise ValueError(f"unguessed is 'cells', 'noise', or None for what is cheaper, not {self.unguessed!r:.40}")
         if self.pieces is not None:
             check_cells("pieces", self.pieces)
 
