@@ -58,10 +58,16 @@ def count(flags: list[bool]) -> Fraction:
 
 
 def mixture(history: History) -> Fraction:
-    """½[f = 0] + ½(.5 B(all) + .2 Π B(origins) + .2 M + .1 Π B(octaves)), by counts alone and in exact arithmetic."""
+    """½[f = 0] + ½(.5 B(all) + .2 Π B(origins) + .2 M + .1 Π B(octaves)), by counts alone and in exact arithmetic.
+
+    The urn of tests' own is an even one: rejections are no rarity.
+    """
     flags = [surprise for _, surprise in history]
     origins = {origin for origin, _ in history}
-    by_origin = math.prod((count([s for o, s in history if o == origin]) for origin in origins), start=Fraction(1))
+    by_origin = Fraction(1)
+    for origin in origins:
+        own = [s for o, s in history if o == origin]
+        by_origin *= even_urn(len(own), sum(own)) if origin == "test" else count(own)
     after = [(i > 0 and flags[i - 1], flag) for i, flag in enumerate(flags)]
     bursting = [flag for before, flag in after if before]
     bursts = count([flag for before, flag in after if not before]) * even_urn(len(bursting), sum(bursting))

@@ -23,6 +23,8 @@ _UPWARD = 1e-15
 """What every price is rounded up by, so that chances added up in floats stay below 1."""
 _EULER = 0.5772156649015329
 
+TEST = "test"
+"""The origin of tests: a rejection is no rarity there, and is what one hopes for."""
 _NONE, _ALL, _ORIGIN, _BURST, _OCTAVE = 0.5, 0.25, 0.1, 0.1, 0.05
 """What the parts of the mixture weigh before the first ask."""
 
@@ -31,8 +33,9 @@ class Pattern(NamedTuple):
     """A law for where surprises fall among guessed asks, as far as the conversation has come.
 
     Half of it holds that there will be none. The other half is a mixture of urns, in which surprises are rare at first
-    and likelier the more there have been: one urn for all asks (.5); one for each origin of guesses (.2); one after
-    agreement and another after a surprise, for bursts (.2); and a fresh one whenever the number of asks doubles (.1).
+    and likelier the more there have been: one urn for all asks (.5); one for each origin of guesses (.2), that of tests
+    with as many rejections as not; one after agreement and another after a surprise, for bursts (.2); and a fresh one
+    whenever the number of asks doubles (.1).
     ``nats`` is minus the logarithm of the chance of what has happened. Any weights would make it a law in time, because
     each step shares out what is there: the prediction of :meth:`prices`.
 
@@ -145,7 +148,7 @@ class Pattern(NamedTuple):
         fresh = self._opens_octave()
         return (
             (self.surprises + 0.2) / (self.asks + 10.2),
-            (here_surprised + 0.2) / (here + 10.2),
+            (here_surprised + 0.5) / (here + 1.0) if origin == TEST else (here_surprised + 0.2) / (here + 10.2),
             (self.burst_surprises + 0.5) / (self.burst_asks + 1.0)
             if self.surprised
             else (self.calm_surprises + 0.2) / (self.calm_asks + 10.2),

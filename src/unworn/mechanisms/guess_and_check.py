@@ -8,6 +8,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal, Self
 
+from unworn.bounds.code_length import TEST
 from unworn.bounds.one_currency import beats_cells
 from unworn.errors import Unaskable
 from unworn.events import Blurred, Described, Event, Guessed
@@ -30,8 +31,6 @@ from unworn.queries.rows import Raised, Rows
 
 _WORTHWHILE = 0.9
 """What sharpening must narrow an interval to."""
-_TEST = "test"
-"""The origin of tests, whose "guess" is that nothing is rejected."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class GuessAndCheck(Coded):
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         from unworn.mechanisms.judging import nominal_level  # loaded by those who test
 
-        offer = priced(state, facts, position, _TEST)
+        offer = priced(state, facts, position, TEST)
         return replace(offer, log_level=offer.log_level - state.log_beta + nominal_level(facts), null=facts.null)
 
     def check_gain(self, told: Offer, symbol: Symbol, offer: Offer) -> None:
