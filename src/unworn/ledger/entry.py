@@ -51,11 +51,8 @@ class Entry:
 
     @classmethod
     def seal(cls, holdout: str, index: int, previous: str, body: dict[str, Any], key: Key) -> Entry:
-        """Make the entry that follows ``previous``, hashed and signed."""
-        entry = cls.seal_text(holdout, index, previous, body_text(body), key)
-        _BODY.__set__(entry, body)
-        object.__setattr__(entry, "_unseen", False)
-        return entry
+        """Make the entry that follows ``previous``, hashed and signed; its body is what is read back from its text."""
+        return cls.seal_text(holdout, index, previous, body_text(body), key)
 
     @classmethod
     def seal_text(cls, holdout: str, index: int, previous: str, text: str, key: Key) -> Entry:

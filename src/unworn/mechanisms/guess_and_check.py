@@ -241,7 +241,7 @@ class GuessAndCheck(Coded):
         """Nothing needs choosing: the defaults suit any number of rows and asks.
 
         >>> GuessAndCheck.for_(rows=10_000, asks=1_000)
-        GuessAndCheck(z=None, cell=None, pieces=None)
+        GuessAndCheck(z=None, cell=None, pieces=None, unguessed=None)
         """
         return cls()
 

@@ -64,10 +64,10 @@ class Ladder(Coded):
     >>> offer = board.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
     >>> better = board.publish(offer, 80)
     >>> round(better.value, 4), round(better.low, 3), round(better.high, 3)
-    (0.9025, 0.887, 0.917)
+    (0.9025, 0.885, 0.919)
     >>> worse = board.publish(offer, 0)
     >>> worse.low, round(worse.high, 3), worse.source
-    (0.0, 0.526, 'not better')
+    (0.0, 0.513, 'not better')
 
     References
     ----------
