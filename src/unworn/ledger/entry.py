@@ -51,8 +51,11 @@ class Entry:
 
     @classmethod
     def seal(cls, holdout: str, index: int, previous: str, body: dict[str, Any], key: Key) -> Entry:
-        """Make the entry that follows ``previous``, hashed and signed; its body is what is read back from its text."""
-        return cls.seal_text(holdout, index, previous, body_text(body), key)
+        """Make the entry that follows ``previous``, hashed and signed."""
+        entry = cls.seal_text(holdout, index, previous, body_text(body), key)
+        _BODY.__set__(entry, body)
+        object.__setattr__(entry, "_unseen", False)
+        return entry
 
     @classmethod
     def seal_text(cls, holdout: str, index: int, previous: str, text: str, key: Key) -> Entry:
@@ -122,11 +125,12 @@ class Entry:
         return Entry, fields  # with the signature, because keys do not travel
 
     def to_json(self) -> dict[str, Any]:
+        """Its body in the order of its text, whether it was made just now or read."""
         return {
             "holdout": self.holdout,
             "index": self.index,
             "previous": self.previous,
-            "body": self.body,
+            "body": json.loads(self.text_to_verify),
             "hash": self.hash,
             "signature": self.signature,
         }
