@@ -31,8 +31,18 @@ class Storm:
     def __init__(self) -> None:
         self.asking: CodeType | None = None
         self.count = 0
+        self._striking = False
 
     def strike(self, _: int, frame: FrameType | None) -> None:
+        if self._striking:  # on a busy machine the next one comes before this one is through, and so on without end
+            return
+        self._striking = True
+        try:
+            self._interrupt(frame)
+        finally:
+            self._striking = False
+
+    def _interrupt(self, frame: FrameType | None) -> None:
         while frame is not None and frame.f_code is not self.asking:
             frame = frame.f_back
         if frame is not None:

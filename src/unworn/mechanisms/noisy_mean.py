@@ -47,8 +47,9 @@ class NoisyMean(Noisy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.accounting is not None and self.accounting not in get_args(Accounting):
-            raise ValueError(f"accounting is 'F' or 'D2', or None to leave it to the plan, not {self.accounting!r}")
+        known = isinstance(self.accounting, str) and self.accounting in get_args(Accounting)
+        if self.accounting is not None and not known:
+            raise ValueError(f"accounting is 'F' or 'D2', or None to leave it to the plan, not {self.accounting!r:.40}")
         if (self.kappa is not None) != (self.accounting == "F" and self.price is not None):
             raise ValueError("kappa is settled with the price of a plan by Theorem F, and only there")
 
