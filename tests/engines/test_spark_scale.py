@@ -19,7 +19,7 @@ import pytest
 from tests.engines.spark_sessions import COMPILED, local_session
 from unworn import Holdout, col, mean, share
 from unworn.errors import Mismatch
-from unworn.mechanisms import Gaussian, Subsampled
+from unworn.mechanisms import Gaussian, GuessAndCheck, Subsampled
 from unworn.sample import Sample
 
 pytestmark = pytest.mark.spark
@@ -164,7 +164,7 @@ QUESTIONS = [
 
 
 def test_sums_come_as_one_row_a_statement(frame, people, spy):
-    holdout = Holdout(frame, ledger=None)
+    holdout = Holdout(frame, mechanism=GuessAndCheck(unguessed="cells"), ledger=None)
     spy.take()
     asked = holdout.ask_many(QUESTIONS)
     assert len(spy.aggregates) == 1
