@@ -183,13 +183,12 @@ def honest(repetitions: int, rows: int = 10_000, asks: int = 1_000, seed: int = 
             answer = with_guesses.ask(question, again=True)
         surprises.append(with_guesses.meter.surprises)
         last.append(answer.width)
-    most = max(surprises)
-    what = f"surprises in {asks:,} honest asks, {rows:,} rows, most of {repetitions} repetitions"
-    mean = f"surprises in {asks:,} honest asks, {rows:,} rows, mean of {repetitions} repetitions"
+    # The default slack lets about one honest conversation in thirteen have a surprise: 1.5 in 20, above 5 in 1 of 200.
+    mean, goal = float(np.mean(surprises)), 0.25
+    what = f"surprises in {asks:,} honest asks, {rows:,} rows, mean of {repetitions} repetitions"
     expected = Case(rows, asks, 0, 0.5).released()["train guess"]
     return [
-        Row(what, most, None, None, 1, most <= 1),
-        Row(mean, float(np.mean(surprises)), None, None, None, None),
+        Row(what, mean, None, None, goal, mean <= goal),
         compared("width of the last of them (median), against p = 0.5", float(np.median(last)), expected),
     ]
 

@@ -202,6 +202,9 @@ def test_a_final_value_is_exact_and_closes_the_holdout(run: Run, data: Path) -> 
     assert "at most ±" in result.stderr
     told = json.loads(run("ask", str(data), OLD, "--final", "--yes", "--json").stdout)
     assert (told["source"], told["index"], told["repeat"]) == ("final", 2, True)
+    again = run("ask", str(data), OLD, "--final", said="")  # nobody need agree to what was done
+    assert again.exit_code == 0
+    assert "costs nothing" in again.stderr
     assert told["width"] < asked["width"]
     assert asked["low"] <= told["low"] <= told["high"] <= asked["high"]
     closed = run("ask", str(data), "age > 41", "--guess", "0.6")

@@ -79,6 +79,12 @@ def test_the_practice_value_is_the_guess(holdout: Holdout) -> None:
     assert (again.index, again.practice, holdout.meter.asked) == (1, told, 1)
 
 
+def test_a_final_value_is_shown_beside_that_of_practice(holdout: Holdout) -> None:
+    asked = holdout.score(Sign())
+    assert asked.practice is not None
+    assert holdout.final(asked).practice == asked.practice
+
+
 def test_sealed_rows_alone_are_asked(holdout: Holdout) -> None:
     aside, sealed = split(holdout)
     odd = np.where(np.isin(np.arange(ROWS), aside), Y, 1 - Y)  # right on every practice row, wrong on all others

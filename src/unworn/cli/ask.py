@@ -191,9 +191,10 @@ def _quote(
 
 
 def _confirm(holdout: Holdout, query: Any, yes: bool) -> None:
-    """Say what will be reached, and ask whether the holdout may be closed for it, unless it was said."""
-    note(str(holdout.quote_final(query)))
-    if yes:
+    """Say what will be reached, and ask whether the holdout may be closed for it, unless it was said or done."""
+    price = holdout.quote_final(query)
+    note(str(price))
+    if yes or price.repeat:
         return
     try:
         agreed = typer.confirm("Tell it, and close the holdout for good?", err=True)

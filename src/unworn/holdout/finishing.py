@@ -19,22 +19,26 @@ class FinalQuote:
     """What final values would reach, told before any row is read.
 
     ``widths`` are half-widths, at most these. Where the holdout ``closes`` nothing can be asked after them; else
-    everything that follows pays ``cost`` nats for them.
+    everything that follows pays ``cost`` nats for them. With ``repeat`` all were told before: they are free.
     """
 
     labels: tuple[str, ...]
     widths: tuple[float, ...]
     closes: bool
     cost: float
+    repeat: bool = False
 
     def __str__(self) -> str:
         lines = [f"{label}: at most ± {width:.4f}" for label, width in zip(self.labels, self.widths, strict=True)]
         return "\n".join([*lines, self._ending()])
 
     def _ending(self) -> str:
+        if self.repeat:
+            return "Told before: hearing it again costs nothing."
+        them = "it" if len(self.labels) == 1 else "them"
         if self.closes:
-            return "After them the holdout is closed."
-        return f"What is asked after them pays {self.cost:.3g} nats more."
+            return f"After {them} the holdout is closed."
+        return f"What is asked after {them} pays {self.cost:.3g} nats more."
 
     def _repr_html_(self) -> str:
         cells = zip(self.labels, self.widths, strict=True)
@@ -105,4 +109,5 @@ def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> Fin
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
         widths.append(widest_final(offer))
         costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, likely_final(offer)), "nats", 0.0)
-    return FinalQuote(tuple(ask.query.label for ask in asks), tuple(widths), close, sum(costs.values()))
+    labels = tuple(ask.query.label for ask in asks)
+    return FinalQuote(labels, tuple(widths), close, sum(costs.values()), repeat=not costs)

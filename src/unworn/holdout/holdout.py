@@ -357,7 +357,8 @@ class Holdout(Looking):
         for question in listed:
             if isinstance(question, Answer):
                 record = self._record_of(question)
-                asks.append(Ask(self._question_of(question, record), record.facts, None, _checked_name(by)))
+                query = self._question_of(question, record)
+                asks.append(Ask(query, record.facts, None, _checked_name(by), practice=question.practice))
             else:
                 asks.append(self._prepare(question, None, by=by, test=True))
         with self._desk.order():

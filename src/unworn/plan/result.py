@@ -119,7 +119,7 @@ class Plan:
                 f"{half(more)}. Right ones cost next to nothing.",
                 f"Your final number will be {half(self.final)}; that of an untouched test set would be "
                 f"{half(self.untouched)}.",
-                "The number of asks need not be planned: for GuessAndCheck asks= is a cap, and changes no price.",
+                "The number of asks need not be planned: for GuessAndCheck asks= is a cap that changes no price.",
                 f"Best: {self.reason}.",
             ]
         )
