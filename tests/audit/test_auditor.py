@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from unworn.audit import Claim, Outcome, Pair, Target, audit
 from unworn.audit.features import codes, key_of
@@ -35,6 +36,19 @@ def test_the_bound_comes_near_the_truth() -> None:
     double = audit(target(laplace(1.0), Claim.pure(1.0)), trials=400_000)
     assert 0.95 < double.lower_bound <= 1.0
     assert not double.refuted
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.999])
+def test_all_limits_of_an_audit_share_its_chance_of_error(confidence: float) -> None:
+    """Two limits of each outcome that is measured, by an independent formula: none may have the whole chance."""
+    trials = 4_000  # half of them are searched
+    report = audit(target(laplace(1.0), Claim.pure(1.0)), trials=trials, confidence=confidence)
+    measured, each = trials // 2, (1 - confidence) / (2 * len(report.checked))
+    assert len(report.checked) > 1
+    for told in report.checked:
+        likelier, other = (round(share * measured) for share in told.seen)
+        assert told.above == pytest.approx(stats.beta.ppf(each, likelier, measured - likelier + 1), rel=1e-9)
+        assert told.below == pytest.approx(stats.beta.isf(each, other + 1, measured - other), rel=1e-9)
 
 
 @pytest.mark.parametrize(

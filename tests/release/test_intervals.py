@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.release.tables import InMemory
+from unworn.bounds import clopper_pearson
 from unworn.bounds.privacy import GDP
 from unworn.noise import Stream
 from unworn.release.additive import GaussianRelease, LaplaceRelease
@@ -80,3 +81,22 @@ def test_sums_of_cells_bound_from_inside_and_outside() -> None:
     assert told[1] == pytest.approx(0.01)  # the one cell outside is off by .01 at most, so those inside are too
     assert noisy[1] == pytest.approx(0.03)  # noisy cells need not sum to 1
     assert model.chosen((0, 1), np.ones((3, 4))) is None
+
+
+@pytest.mark.parametrize("away", [0.1, 0.3, 0.7])
+def test_a_count_at_the_very_end_of_its_error_is_among_those_that_are_possible(away: float) -> None:
+    """Share and error are floats, and their sum or difference may pass the whole count that it stands for."""
+    bits, rows = Domain({"a": [0, 1]}), 200
+    asked = Problem(rows, bits, Marginals(1), 1.0, 1e-6)
+    for count in range(rows + 1):
+        share, error = count / rows, away * (1 - count / rows)
+        for sign in (1.0, -1.0):
+            told = np.array([share + sign * error, 1 - share - sign * error])
+            promised = Intervals(asked, GDP(50.0), Outcome(None, [told], [np.full(2, error)]))
+            low, high = clopper_pearson(float(count), float(rows), promised.log_level)
+            known = promised.block(0)
+            assert known.lows[0] <= low * (1 + 1e-12)
+            assert known.highs[0] >= high * (1 - 1e-12)
+            # ... and no count beyond it is: the end of the interval is the count's own.
+            end, own = (known.lows[0], low) if sign > 0 else (known.highs[0], high)
+            assert end == pytest.approx(own, rel=1e-9, abs=1e-12)
