@@ -28,12 +28,11 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
-import numpy as np
-
 from unworn.errors import Unaskable
 from unworn.queries.bytecode import read_bytecode
 from unworn.queries.local_code import LocalCode, Missing
 from unworn.queries.origins import Files, imported_module, is_installed, version_of
+from unworn.queries.persistent_words import make_persistent_id
 
 
 def digest_code(thing: Any, what: str = "model", kind: str | None = None) -> str:
@@ -91,7 +90,6 @@ _BY_NAME = (
     types.MethodDescriptorType,
     types.ClassMethodDescriptorType,
 )
-_PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _UNREAD = frozenset(
     {
         "__dict__",
@@ -115,62 +113,11 @@ _UNREAD = frozenset(
 _ROWS = ("unworn.holdout.", "unworn.sample.")
 
 
-def _make_persistent_id(files: Files) -> Callable[[Any], str | None]:
-    """What is told of an object instead of pickling it; None of most."""
-    texts: dict[str, str] = {}
-    sets: dict[int, Any] = {}
-    untold: set[type] = {tuple, dict, list, int, float, bytes}  # types of what is pickled as always
-
-    def persistent_id(obj: Any) -> str | None:
-        kind = type(obj)
-        if kind in untold:
-            return None
-        if kind is str:
-            told = texts.get(obj)
-            if told is None:
-                told = texts[obj] = _told_text(obj, files)
-            return told
-        if kind is set or kind is frozenset:
-            return _told_set(obj, sets)
-        if issubclass(kind, np.dtype):
-            return _told_dtype(obj)
-        untold.add(kind)
-        return None
-
-    return persistent_id
-
-
-def _told_text(text: str, files: Files) -> str:
-    """What it says, or the file that it names: a pickle tells one text met twice from two that are equal."""
-    digest = files.digest(text)
-    return f"text {text}" if digest is None else f"file {text!r} {digest}"
-
-
-def _told_set(items: Any, sets: dict[int, Any]) -> str | None:
-    """In an order of their own: that of a set of texts changes from process to process."""
-    if not all(map(_is_plain, items)):
-        return None
-    number, _ = sets.setdefault(id(items), (len(sets), items))  # kept, so that no other comes to have its id
-    told = sorted(f"{type(item).__name__} {item!r}" for item in items)
-    return f"{type(items).__name__} {number} {told!r}"
-
-
-def _told_dtype(dtype: Any) -> str | None:
-    if dtype.metadata is not None or dtype.kind == "T" or type(dtype).__module__ != "numpy.dtypes":
-        return None
-    return _dtype_text(dtype, dtype.isalignedstruct)
-
-
-@functools.lru_cache(maxsize=256)
-def _dtype_text(dtype: Any, aligned: bool) -> str:
-    return repr(dtype)
-
-
 class _CodePickler(pickle.Pickler):
     def __init__(self, sink: _Hashing) -> None:
         self._files = Files()
         # Before the rest, which looks for it once; and no method, because it is called for every object there is.
-        self.persistent_id = _make_persistent_id(self._files)  # type: ignore[method-assign]
+        self.persistent_id = make_persistent_id(self._files)  # type: ignore[method-assign]
         super().__init__(cast(Any, sink), protocol=5)
         self.place = "it "
         self._types: dict[type, None] = {}
@@ -304,11 +251,6 @@ _READERS: dict[type, Callable[[_CodePickler, Any], Any]] = {
     weakref.ref: lambda _, it: _parts("weak", it()),
     **dict.fromkeys(_BY_NAME, lambda _, it: _parts("by name", it.__name__, it.__objclass__.__name__)),
 }
-
-
-def _is_plain(item: Any) -> bool:
-    """Whether its text says all about it, in every process the same."""
-    return type(item) in _PLAIN or (type(item) is tuple and all(map(_is_plain, item)))
 
 
 def _content(cell: Any) -> Any:

@@ -13,17 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import ReadOnly, Unaskable
-from unworn.queries.arrays import is_missing
 from unworn.queries.callables import plain
 from unworn.queries.predictions import small_labels
 from unworn.queries.query import Query
 from unworn.queries.rows import Bools, Column, Floats, Words
 from unworn.queries.schema import Schema
 from unworn.queries.statistic import Statistic
-from unworn.sample import draws, passes
-from unworn.sample.files import read_path
+from unworn.sample import draws, given_data, passes
 from unworn.sample.parting import restricted, shuffled
-from unworn.sample.reading import Read, Table, Watch, read_column, read_table, series_name
+from unworn.sample.reading import Table, Watch, series_name
 from unworn.sample.schemas import Declared, public_schema
 
 
@@ -78,9 +76,8 @@ class Sample:
         Parameters
         ----------
         data
-            A pandas, polars or Arrow frame, a DuckDB relation, a dictionary of arrays, a matrix (columns
-            ``x0``, ``x1``, …), a path to Parquet, CSV, Arrow or Feather, or None when there are only
-            labels.
+            A pandas, polars or Arrow frame, a DuckDB relation, a dictionary of arrays, a matrix (columns ``x0``,
+            ``x1``, …), a path to Parquet, CSV, Arrow or Feather, or None when there are only labels.
         y
             Labels, or the name of the column that holds them. A series keeps its name; else they are ``y``.
         groups
@@ -91,7 +88,7 @@ class Sample:
             Rows the asker may see (a frame, ``(X, y)`` or a sample): says what may be missing.
         """
         path = Path(data) if isinstance(data, str | os.PathLike) else None
-        return cls._of(_table_of(data), y, groups=groups, schema=schema, train=train, path=path)
+        return cls._of(given_data.read_given(data), y, groups=groups, schema=schema, train=train, path=path)
 
     @classmethod
     def _of(
@@ -105,12 +102,12 @@ class Sample:
         path: Path | None = None,
         hidden: str | None = None,
     ) -> Sample:
-        columns, target = _with_target(table, y)
+        columns, target = given_data.add_target(table, y)
         rows = len(next(iter(columns.values())).column.values) if columns else table.rows
         if rows == 0:
             raise Unaskable("the data has no rows")
-        unit = None if groups is None else _unit(columns, groups, rows)
-        known = None if train is None else _train_columns(train, y, target)
+        unit = None if groups is None else given_data.read_unit(columns, groups, rows)
+        known = train._labelled(target) if isinstance(train, cls) else given_data.read_train_columns(train, target)
         public = public_schema(columns, target, unit is not None, known, schema)
         drop = [name for name in (y, groups, hidden) if isinstance(name, str)]
         return cls(
@@ -118,7 +115,7 @@ class Sample:
             public,
             rows=rows,
             groups=unit,
-            features=_without(table.native, drop),
+            features=given_data.drop_columns(table.native, drop),
             left_out=table.left_out,
             path=path,
             watch=table.watch,
@@ -137,10 +134,17 @@ class Sample:
         if isinstance(train, tuple):
             if len(train) != 2:
                 raise Unaskable(f"train is a frame or a pair (X, y), not {len(train)} things")
-            return cls._of(_table_of(train[0]), train[1], hidden=hidden)
-        table = _table_of(train)
+            return cls._of(given_data.read_given(train[0]), train[1], hidden=hidden)
+        table = given_data.read_given(train)
         name = y if isinstance(y, str) else None if y is None else series_name(y) or "y"
         return cls._of(table, name if name in table.columns else None, hidden=hidden)
+
+    def _labelled(self, target: str | None) -> dict[str, Column]:
+        """The columns, those of the labels under another name."""
+        columns = dict(self.columns)
+        if target is not None and self.schema.target is not None:
+            columns[target] = columns.pop(self.schema.target)
+        return columns
 
     @property
     def backend(self) -> str:
@@ -151,10 +155,7 @@ class Sample:
         """How often each label occurs: for rows that may be seen, never for a holdout."""
         if self.schema.target is None:
             raise Unaskable("these rows have no labels to take class shares from")
-        labels = plain(self.columns[self.schema.target])
-        known = labels[~np.array([is_missing(label) for label in labels.tolist()], dtype=bool)]
-        classes, counts = np.unique(known, return_counts=True)
-        return {label: int(count) / len(known) for label, count in zip(classes.tolist(), counts, strict=True)}
+        return given_data.count_classes(self.columns[self.schema.target])
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])
@@ -194,16 +195,8 @@ class Sample:
 
     @property
     def features(self) -> Any:
-        """What a model is shown: the owner's own frame without labels and groups; None for labels only.
-
-        A model that changes its input must not change the rows: a matrix is read-only, a pandas frame a copy.
-        """
-        native = self._features
-        if type(native).__module__.partition(".")[0] == "pandas":
-            import pandas
-
-            return native.copy(deep=int(pandas.__version__.partition(".")[0]) < 3)
-        return native.copy() if isinstance(native, dict) else native
+        """What a model is shown: the owner's own frame without labels and groups; None for labels only."""
+        return given_data.protect_features(self._features)
 
     @property
     def has_features(self) -> bool:
@@ -305,106 +298,3 @@ class Sample:
             raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
         with self.reading(), np.errstate(all="ignore"):  # warnings would depend on rows
             return query.value({name: plain(column) for name, column in self.columns.items()})
-
-
-def _table_of(data: Any) -> Table:
-    if data is None:
-        return Table({}, (), None, 0)
-    if isinstance(data, str | os.PathLike):
-        return _mapped(Path(data)) or read_path(Path(data))
-    return read_table(data)
-
-
-def _mapped(path: Path) -> Table | None:
-    """The rows of a file that can be mapped; None for any other."""
-    if path.suffix.lower() not in (".arrow", ".feather"):
-        return None
-    from unworn.engines.mapped import open_mapped
-
-    found = open_mapped(path)
-    if found is None:
-        return None
-    # Of an Arrow column nothing says that it cannot be missing, here as when it is read into memory.
-    columns = {name: Read(column, nullable=True) for name, column in found.columns.items()}
-    return Table(columns, found.left_out, found.table, found.rows, found.watch)
-
-
-def _with_target(table: Table, y: Any) -> tuple[dict[str, Read], str | None]:
-    """The columns with the labels among them, and the labels' name."""
-    columns = dict(table.columns)
-    if y is None:
-        if table.native is None:
-            raise Unaskable("there is nothing to read: give data, or data=None and labels y")
-        return columns, None
-    if isinstance(y, str):
-        if y not in columns:
-            why = "its dtype has no kind" if y in table.left_out else f"the columns are: {', '.join(columns)[:200]}"
-            raise Unaskable(f"there is no column {y!r} to be the target; {why}")
-        return columns, y
-    name = series_name(y) or "y"
-    if name in columns or name in table.left_out:
-        raise Unaskable(f"the data has a column {name!r} too: rename it, or give y={name!r} if it is the target")
-    read = read_column(y, "y")
-    if read is None:
-        raise Unaskable("y must be numbers, booleans, text or dates")
-    if table.native is not None and len(read.column.values) != table.rows:
-        raise Unaskable(
-            f"there are {len(read.column.values)} labels for {table.rows} rows",
-            labels=len(read.column.values),
-            rows=table.rows,
-        )
-    columns[name] = read
-    return columns, name
-
-
-def _unit(columns: dict[str, Read], groups: Any, rows: int) -> Column:
-    if isinstance(groups, str):
-        if groups not in columns:
-            raise Unaskable(f"there is no column {groups!r} to group by; the columns are: {', '.join(columns)[:200]}")
-        read: Read | None = columns[groups]
-    else:
-        read = read_column(groups, "groups")
-    if read is None:
-        raise Unaskable("groups must be numbers, booleans, text or dates")
-    if len(read.column.values) != rows:
-        raise Unaskable(f"there are {len(read.column.values)} groups for {rows} rows", rows=rows)
-    if read.column.missing is not None:
-        raise Unaskable("some rows have no group: fill groups before sealing")
-    return read.column
-
-
-def _train_columns(train: Any, y: Any, target: str | None) -> dict[str, Column]:
-    if isinstance(train, Sample):
-        columns = dict(train.columns)
-        if target is not None and train.schema.target is not None:
-            columns[target] = columns.pop(train.schema.target)
-        return columns
-    if isinstance(train, tuple) and len(train) == 2:
-        table, labels = _table_of(train[0]), train[1]
-        columns = {name: read.column for name, read in table.columns.items()}
-        if target is not None and labels is not None and not isinstance(labels, str):
-            read = read_column(labels, "the labels of train")
-            if read is not None:
-                columns[target] = read.column
-        return columns
-    return {name: read.column for name, read in _table_of(train).columns.items()}
-
-
-def _frozen(values: Any) -> NDArray[Any]:
-    copy = np.array(values)
-    copy.setflags(write=False)
-    return copy
-
-
-def _without(native: Any, names: list[str]) -> Any:
-    """The owner's object without these columns."""
-    if native is None or isinstance(native, np.ndarray):
-        return native
-    if isinstance(native, dict):
-        return {name: _frozen(values) for name, values in native.items() if str(name) not in names}
-    import narwhals as nw
-
-    frame = nw.from_native(native)
-    places = [place for place, name in enumerate(frame.columns) if str(name) not in names]
-    # All at once: one by one, each looks through all the columns again.
-    return frame.select(nw.nth(*places) if places else []).to_native()
