@@ -43,6 +43,10 @@ class Unaskable(Refused, ValueError):
     """The question does not fit the schema, or its metric is not a bounded mean over rows."""
 
 
+class TooFewRows(ValueError):
+    """So many asks of so few rows would get intervals that say nothing."""
+
+
 class Mismatch(Refused):
     """These rows, terms or certificate are not the ones this ledger knows."""
 

@@ -14,6 +14,7 @@ from unworn.audit.target import Pair, Target
 from unworn.bounds import privacy
 from unworn.bounds.numerics import whole
 from unworn.bounds.privacy import GDP, Homogeneous, Profile, Pure
+from unworn.errors import TooFewRows
 from unworn.events import Drew, Noised
 from unworn.mechanisms import Guess, Mechanism, OneSample, State
 from unworn.mechanisms.noisy import Noisy
@@ -25,8 +26,6 @@ _QUOTED = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
 _CONFIDENCE = 0.95
 _TOLD = 50.0
 """A profile that is not below the largest of them at this epsilon claims nothing worth a test."""
-_TOO_FEW = ("within half the range", "the chance of a yes can be promised")
-"""How mechanisms refuse rows that are too few for intervals that say anything."""
 
 Kind = TypeVar("Kind", bound=Mechanism)
 
@@ -107,9 +106,7 @@ def settled(mechanism: Kind, rows: int, asks: int) -> Kind:
 def _begun(mechanism: Mechanism, rows: int, asks: int) -> State:
     try:
         return mechanism.begin(rows, _CONFIDENCE, asks)
-    except ValueError as error:
-        if not any(words in str(error) for words in _TOO_FEW):
-            raise
+    except TooFewRows:
         # So few rows carry no certificate; how private their answers are can be seen all the same.
         return Mechanism.begin(mechanism, rows, _CONFIDENCE, asks)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self, SupportsFloat
 
+from unworn.errors import TooFewRows
 from unworn.events import Event, Noised
 from unworn.mechanisms.base import Guess, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.priced import Priced, price
@@ -77,7 +78,7 @@ class Noisy(Priced):
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         state = super().begin(rows, confidence, asks)
         if not self.half_width(rows, asks or 1, state.log_beta) < 0.5:
-            raise ValueError(
+            raise TooFewRows(
                 f"with {rows:,} rows no noise of this size keeps {asks:,} asks within half the range at "
                 f"{100 * confidence:.6g} %: bring more rows, plan fewer asks, or see unworn.plan for other mechanisms"
             )

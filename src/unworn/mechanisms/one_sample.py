@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
-from unworn.errors import Unaskable
+from unworn.errors import TooFewRows, Unaskable
 from unworn.events import Drew, Event
 from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.noisy import check_goal, number
@@ -55,7 +55,7 @@ class OneSample(Mechanism):
 
         least = counting_width_sharp(rows, asks, 1 - confidence)
         if 2 * self.flip < least * (1 - 1e-9):
-            raise ValueError(
+            raise TooFewRows(
                 f"with {rows:,} rows and {asks:,} asks the chance of a yes can be promised to ± {min(least, 1):.3g} "
                 f"at best, and flip = {self.flip:g} promises ± {2 * self.flip:g}: "
                 + (f"take flip of at least {least / 2:.3g}, or more rows" if least < 1 else "bring more rows")
