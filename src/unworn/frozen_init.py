@@ -51,7 +51,7 @@ def assign_fields(kind: type[T]) -> type[T]:
     known |= {"_plain": kind.__init__, "_set": object.__setattr__}
     exec("\n    ".join(lines), known)  # as dataclasses are made: no loop over names is as quick as their own lines
     quick: Callable[..., None] = known["__init__"]
-    kind.__init__ = update_wrapper(quick, kind.__init__)  # type: ignore[misc]
+    kind.__init__ = update_wrapper(quick, kind.__init__)  # type: ignore[method-assign]
     return kind
 
 
