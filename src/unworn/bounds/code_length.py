@@ -100,29 +100,35 @@ class Pattern(NamedTuple):
 
     def prices(self, origin: str) -> tuple[float, float]:
         """The nats of "no surprise" and of "a surprise", for an ask whose guess is of this origin."""
-        every, mine, burst, octave = self._chances(origin)
-        chance = (
-            self.all_weight * every
-            + self.origin_weight * mine
-            + self.burst_weight * burst
-            + self.octave_weight * octave
-        )
+        all_part, origin_part, burst_part, octave_part, _, _ = self._parts(origin)
+        chance = all_part + origin_part + burst_part + octave_part
         return -math.log1p(-chance) + _UPWARD, -math.log(chance) + _UPWARD
 
     def after(self, origin: str, surprise: bool) -> Pattern:
         """The law after one more guessed ask."""
-        every, mine, burst, octave = self._chances(origin)
-        all_part, origin_part = self.all_weight * every, self.origin_weight * mine
-        burst_part, octave_part = self.burst_weight * burst, self.octave_weight * octave
-        none, chance = 0.0, all_part + origin_part + burst_part + octave_part
-        nats = self.nats + _UPWARD - (math.log(chance) if surprise else math.log1p(-chance))
-        if not surprise:
-            none = self.none_weight
-            all_part, origin_part = self.all_weight - all_part, self.origin_weight - origin_part
-            burst_part, octave_part = self.burst_weight - burst_part, self.octave_weight - octave_part
+        all_part, origin_part, burst_part, octave_part, here, here_surprised = self._parts(origin)
+        # All fields at once, because this is done at every ask, and one by one they take longer than the sums.
+        # fmt: off
+        (
+            nats, none, all_, own, burst, octave, asks, surprises, origins,
+            c_asks, c_surprises, b_asks, b_surprises, o_asks, o_surprises, after_one,
+        ) = self
+        # fmt: on
+        chance = all_part + origin_part + burst_part + octave_part
+        if surprise:
+            none, nats = 0.0, nats + _UPWARD - math.log(chance)
+        else:
+            nats = nats + _UPWARD - math.log1p(-chance)
+            all_part, origin_part = all_ - all_part, own - origin_part
+            burst_part, octave_part = burst - burst_part, octave - octave_part
         total = none + all_part + origin_part + burst_part + octave_part
-        here, here_surprised = self._origin(origin)
-        fresh, after_one = self._opens_octave(), self.surprised
+        now = (origin, here + 1, here_surprised + surprise)
+        if (asks + 1) & asks == 0:
+            o_asks = o_surprises = 0
+        if after_one:
+            b_asks, b_surprises = b_asks + 1, b_surprises + surprise
+        else:
+            c_asks, c_surprises = c_asks + 1, c_surprises + surprise
         return Pattern(
             nats,
             none / total,
@@ -130,40 +136,41 @@ class Pattern(NamedTuple):
             origin_part / total,
             burst_part / total,
             octave_part / total,
-            self.asks + 1,
-            self.surprises + surprise,
-            (*[one for one in self.origins if one[0] != origin], (origin, here + 1, here_surprised + surprise)),
-            self.calm_asks + (not after_one),
-            self.calm_surprises + (surprise and not after_one),
-            self.burst_asks + after_one,
-            self.burst_surprises + (surprise and after_one),
-            1 if fresh else self.octave_asks + 1,
-            surprise + (0 if fresh else self.octave_surprises),
+            asks + 1,
+            surprises + surprise,
+            (now,) if len(origins) == 1 and here else (*[one for one in origins if one[0] != origin], now),
+            c_asks,
+            c_surprises,
+            b_asks,
+            b_surprises,
+            o_asks + 1,
+            o_surprises + surprise,
             surprise,
         )
 
-    def _chances(self, origin: str) -> tuple[float, float, float, float]:
-        """How likely a surprise is, by each urn: for all asks, this origin's, this run's and this octave's."""
-        here, here_surprised = self._origin(origin)
-        fresh = self._opens_octave()
-        return (
-            (self.surprises + 0.2) / (self.asks + 10.2),
-            (here_surprised + 0.5) / (here + 1.0) if origin == TEST else (here_surprised + 0.2) / (here + 10.2),
-            (self.burst_surprises + 0.5) / (self.burst_asks + 1.0)
-            if self.surprised
-            else (self.calm_surprises + 0.2) / (self.calm_asks + 10.2),
-            0.2 / 10.2 if fresh else (self.octave_surprises + 0.2) / (self.octave_asks + 10.2),
-        )
-
-    def _opens_octave(self) -> bool:
-        """Whether the next ask is number 1, 2, 4, 8, …"""
-        return (self.asks + 1) & self.asks == 0
-
-    def _origin(self, origin: str) -> tuple[int, int]:
-        for name, asks, surprises in self.origins:
+    def _parts(self, origin: str) -> tuple[float, float, float, float, int, int]:
+        """The chance of a surprise, by each urn of the mixture: for all asks, this origin's, this run's and this
+        octave's; and how many asks and surprises this origin has had. An octave begins at ask 1, 2, 4, 8, …
+        """
+        # fmt: off
+        (
+            _, _, all_, own, burst, octave, asks, surprises, origins,
+            c_asks, c_surprises, b_asks, b_surprises, o_asks, o_surprises, after_one,
+        ) = self
+        # fmt: on
+        here = here_surprised = 0
+        for name, told, told_surprised in origins:
             if name == origin:
-                return asks, surprises
-        return 0, 0
+                here, here_surprised = told, told_surprised
+                break
+        return (
+            all_ * ((surprises + 0.2) / (asks + 10.2)),
+            own * ((here_surprised + 0.5) / (here + 1.0) if origin == TEST else (here_surprised + 0.2) / (here + 10.2)),
+            burst * ((b_surprises + 0.5) / (b_asks + 1.0) if after_one else (c_surprises + 0.2) / (c_asks + 10.2)),
+            octave * (0.2 / 10.2 if (asks + 1) & asks == 0 else (o_surprises + 0.2) / (o_asks + 10.2)),
+            here,
+            here_surprised,
+        )
 
 
 def _log_urn(asks: int, surprises: int) -> float:

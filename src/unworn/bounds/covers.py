@@ -42,7 +42,13 @@ _FAR = 10.0
 """Standard deviations from an end of the noise, past which nothing that came from beyond it is left in a float."""
 _WIDE = 4.0
 """Standard deviations from the middle of the noise to its ends, from which on they are treated one by one."""
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(96)
+
+
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[Floats, Floats]:
+    """Gauss and Legendre's nodes and weights: made when first needed, for they take longer than importing the rest."""
+    nodes, weights = np.polynomial.legendre.leggauss(96)
+    return nodes, weights
 
 
 def stretched_variance(n: float, kept: float) -> float:
@@ -134,8 +140,9 @@ def _log_spread(end: float, x: Floats) -> Floats:
     what came from before it is left, I(u) again. Where both ends are near, a plain sum over the cosine.
     """
     if end < _WIDE:
-        z = end * _NODES
-        logs = np.log(_WEIGHTS * np.cos(0.5 * np.pi * _NODES) ** 2) - 0.5 * z**2
+        nodes, weights = _quadrature()
+        z = end * nodes
+        logs = np.log(weights * np.cos(0.5 * np.pi * nodes) ** 2) - 0.5 * z**2
         return _log_sums(lambda at: logs + at * z, x) - 0.5 * x**2
     rate = math.pi / end
     u, past, other = np.abs(x - end), np.full_like(x, -math.inf), np.full_like(x, -math.inf)
@@ -154,8 +161,9 @@ def _log_past(rate: float, u: Floats) -> Floats:
 
     def logs(at: Floats) -> Floats:
         last = np.minimum(13.0, 45.0 / np.maximum(at, 1e-300))  # what comes from further is no sixteenth digit
-        w = last * (0.5 * (_NODES + 1.0))
-        found: Floats = np.log(last * _WEIGHTS * np.sin(0.5 * rate * w) ** 2) - w * (at + 0.5 * w)
+        nodes, weights = _quadrature()
+        w = last * (0.5 * (nodes + 1.0))
+        found: Floats = np.log(last * weights * np.sin(0.5 * rate * w) ** 2) - w * (at + 0.5 * w)
         return found
 
     return _log_sums(logs, u) - 0.5 * u**2 - 0.5 * math.log(math.tau)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from unworn.answer import Answer
+from unworn.frozen_init import assign_fields
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
@@ -15,6 +16,7 @@ from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
 
 
+@assign_fields
 @dataclass(frozen=True)
 class Ask:
     """One question on its way through: everything public about it."""

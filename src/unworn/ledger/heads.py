@@ -7,7 +7,6 @@ proves that entries were lost. That is also how a key whose holdout is gone diff
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from pathlib import Path
@@ -17,6 +16,7 @@ from unworn.ledger.keyfiles import write_new
 
 Head = tuple[int, str]
 
+_HAS_PWRITE = hasattr(os, "pwrite")
 _NOTE = re.compile(r"(\d{19}) ([0-9a-f]{64})\n").fullmatch
 _NAME = re.compile(r"([0-9a-f]{32})\.head").fullmatch
 
@@ -50,14 +50,17 @@ class NotedHeads:
 
     def note(self, holdout: str, index: int, hashed: str) -> None:
         """Write down a head that is durable. It costs no sync: a note that a crash loses is only behind."""
-        text = f"{index:019d} {hashed}\n".encode()
-        with contextlib.suppress(OSError, LedgerError):  # the entry is durable, with or without a note
-            if holdout not in self._descriptors:
+        text = b"%019d %s\n" % (index, hashed.encode())
+        try:
+            descriptor = self._descriptors.get(holdout)
+            if descriptor is None:
                 path = self.folder / f"{holdout}.head"
                 if not self.folder.is_dir() or write_new(path, text, mode=0o600):
                     return  # a ledger that was restored without its keys has no place for notes
-                self._descriptors[holdout] = os.open(path, os.O_RDWR)
-            _write_over(self._descriptors[holdout], text)
+                self._descriptors[holdout] = descriptor = os.open(path, os.O_RDWR)
+            _write_over(descriptor, text)
+        except (OSError, LedgerError):  # the entry is durable, with or without a note
+            return
 
     def close(self) -> None:
         while self._descriptors:
@@ -65,7 +68,7 @@ class NotedHeads:
 
 
 def _write_over(descriptor: int, text: bytes) -> None:
-    if hasattr(os, "pwrite"):
+    if _HAS_PWRITE:
         os.pwrite(descriptor, text, 0)
     else:
         os.lseek(descriptor, 0, os.SEEK_SET)

@@ -185,15 +185,16 @@ class LedgerFile:
         self._log_size = 0 if log is None else log.st_size
 
     def _is_in_place(self) -> bool:
-        for place, name in enumerate(self._names):
-            status = _status(name)
-            if ((0, 0) if status is None else (status.st_dev, status.st_ino)) != self._files[place]:
-                return False
-            if place == 1 and status is not None:
-                if status.st_size < self._log_size:
-                    return False
-                self._log_size = status.st_size
-        return True
+        (file, log, index), (known_file, known_log, known_index) = self._names, self._files
+        if identity(file) != known_file:
+            return False
+        status = _status(log)
+        if status is None:
+            return known_log == (0, 0) and identity(index) == known_index
+        if (status.st_dev, status.st_ino) != known_log or status.st_size < self._log_size:
+            return False
+        self._log_size = status.st_size
+        return identity(index) == known_index
 
     def _rescue(self, connection: sqlite3.Connection) -> None:
         """The log was removed, or its index: move all we have into the file, and let go.

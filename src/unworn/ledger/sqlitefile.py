@@ -13,7 +13,10 @@ from unworn.ledger.sqliteschema import make_schema, read_version
 
 PATIENCE = 30.0
 """Seconds to wait for another process's commit; each takes well under a millisecond."""
-_LOG = 250
+_PAGE = 8192
+"""Bytes of a page of a new ledger. SQLite moves what is longer than a quarter of a page to a page of its own, and an
+entry is longer than a quarter of the usual 4,096: each would fill one, and three pages would be written to add it."""
+_LOG = 160
 """Pages of the write-ahead log before what it holds is moved into the file and it is written from its start again."""
 
 
@@ -73,6 +76,8 @@ def _check_log_and_links(path: Path) -> None:
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     version = read_version(connection, path)
+    if version == 0:
+        connection.execute(f"PRAGMA page_size={_PAGE}")  # of a file that has pages already it changes nothing
     if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
         raise LedgerError(f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log")
     connection.execute("PRAGMA synchronous=FULL")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 from unworn.bounds.code_length import Pattern
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Ended, Event, Finished, Stopped
+from unworn.frozen_init import assign_fields
 from unworn.mechanisms.arguments import MOST, checked_goal, checked_parameters
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
@@ -47,6 +48,7 @@ def has_failed(symbol: Symbol) -> bool:
     return isinstance(symbol, str) and symbol in NO_ANSWER
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Guess:
     """What the asker expects, in the question's own units, with its standard error where known.
@@ -63,6 +65,7 @@ class Guess:
         return [self.value, self.error, self.discordance, self.origin]
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Offer:
     """The public numbers that fix one answer before any row is read.
@@ -134,6 +137,7 @@ _OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
 _FIRST_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("place") + 1])
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What the rows said: a symbol, and the event that prices it."""
@@ -142,6 +146,7 @@ class Reply:
     event: Event
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Published:
     """What the asker gets, a function of offer and symbol alone."""
@@ -157,6 +162,7 @@ def whole_range(offer: Offer) -> Published:
     return Published((offer.low + offer.high) / 2, offer.low, offer.high, "surprise")
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class State:
     """What the transcript so far has cost: counts and nats, folded from the ledger's events."""

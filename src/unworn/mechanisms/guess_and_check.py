@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Any, ClassVar, Literal, Self
 
 from unworn.bounds.code_length import TEST
@@ -309,6 +308,8 @@ def _agreement(origin: str, nats: float) -> Guessed:
 @lru_cache(maxsize=64)
 def planned_z(asks: int) -> float:
     """As many standard errors as leave one honest surprise in seven plans of so many asks."""
+    from statistics import NormalDist  # loaded by those who plan: it brings fractions and decimals
+
     return -NormalDist().inv_cdf(0.075 / asks)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from unworn import events
 from unworn.errors import Tampered
 from unworn.events import Event
+from unworn.frozen_init import assign_fields
 from unworn.json_text import canonical, canonical_string
 from unworn.mechanisms.base import Guess, Offer, Published, Symbol
 from unworn.queries.hypothesis import null_of
@@ -25,6 +26,7 @@ def final_name(final: tuple[int, int, bool]) -> int:
     return FINAL if final[2] else OPEN_FINAL
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Record:
     """One ask, as it is entered. ``batch`` is (position, size); ``parent`` the index of a sharpened answer; ``draw``

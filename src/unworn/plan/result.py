@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from html import escape
 from typing import Any, Literal
 
+from unworn.display import show_html
 from unworn.plan.guessed import MOST, code_nats, guess_width
 from unworn.queries.frames import to_frame
 
@@ -137,7 +137,7 @@ class Plan:
         return self.advice
 
     def _repr_html_(self) -> str:
-        told = "<br>".join(escape(part) for part in self.advice.split("\n"))
+        told = "<br>".join(show_html(part) for part in self.advice.split("\n"))
         first = [option for option in self.mechanisms if is_of_values(option)]
         others = [option for option in self.mechanisms if not is_of_values(option)]
         tables = self._table(first) + "<small>Other kinds of answer</small>" + self._table(others)
@@ -153,7 +153,7 @@ class Plan:
         def line(option: Option) -> str:
             asks = ["–" if option.asks is None else f"{option.asks:,}"] if counted else []
             cells = (option.mechanism, half(option.width), *asks, option.reason, option.theorem)
-            return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+            return f"<tr>{''.join(f'<td>{show_html(cell)}</td>' for cell in cells)}</tr>"
 
         head = "".join(f"<th>{name}</th>" for name in heads)
         return f"<table><tr>{head}</tr>{''.join(map(line, options))}</table>"
