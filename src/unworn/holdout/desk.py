@@ -209,7 +209,7 @@ class Desk:
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
-            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position, ask.final)
+            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position, ask.final, ask.noise)
             if max(abs(offer.low), abs(offer.high)) > sys.float_info.max / 2 / self.transcript.terms.rows:
                 raise Unaskable(f"{ask.query.label} has too wide a range: no float holds a sum of so many values")
             if offer.part is not None and not getattr(self.rows, "has_parts", True):
