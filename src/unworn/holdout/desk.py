@@ -332,9 +332,7 @@ class Desk:
         noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
         if len(offers) > 1 and mechanism.reads != "draws" and not memo.failures:
             questions = [(ask.query, offer) for _, ask, offer in offers]
-            memo.attempt(
-                offers[0][0], partial(memo.prefetch, questions, noises if mechanism.reads == "rounded" else None)
-            )
+            memo.attempt(offers[0][0], partial(memo.prefetch, questions, noises, mechanism.reads == "rounded"))
             if not memo.interrupted:
                 memo.failures.clear()  # each is read by itself, and those that fail are told
         written: list[Written] = []
