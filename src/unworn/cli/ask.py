@@ -138,7 +138,7 @@ def ask(
                 price = (
                     holdout.quote_final(query) if final else holdout.quote(query, guess, guess_se=guess_se, noise=noise)
                 )
-                _show_quote(holdout, price, final, json, where)
+                _show_quote(holdout, price, json, where)
                 if not json and not final and guess is None and holdout.id not in known and holdout.terms.practice:
                     note("Priced without a guess: once the rows are sealed, those for practice guess.")
                 return
@@ -195,13 +195,12 @@ def _check_final(final: bool, agreed: bool, again_or_noise: bool, guess: float |
         raise BadInput("--final closes the holdout for good, and with --json nobody is asked.\n  Add --yes.")
 
 
-def _show_quote(holdout: Holdout, price: Any, final: bool, json: bool, where: str) -> None:
+def _show_quote(holdout: Holdout, price: Any, json: bool, where: str) -> None:
     if json:
         emit({"quote": asdict(price), "holdout": holdout.name, "ledger": where})
         return
-    repeat = final or getattr(price, "repeat", False)
     for line in str(price).split("\n"):
-        say(line + ("" if repeat else f" {holdout.meter.currency}"))
+        say(line)
     note("Only quoted: nothing was asked, sealed or charged.")
 
 

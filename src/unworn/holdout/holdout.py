@@ -407,18 +407,18 @@ class Holdout(Looking):
         """What a question would cost and how wide its answer would be, without asking it (again, if it was asked)."""
         from unworn.holdout.meter import Quote
 
-        ask = self._prepare(question, guess, guess_se, noise=noise)
+        ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
         with self._desk.order():
             transcript = self._desk.released()
             told = None if again else transcript.answered(ask.query.fingerprint)
             if told is not None:
                 known = self._desk.answer(told)
-                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high)
+                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high, currency)
             offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
         mechanism = self.mechanism
         likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
         (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
-        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high)
+        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""

@@ -438,6 +438,10 @@ class Mechanism(ABC):
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         """The same for a symbol that tells where the value lies."""
 
+    def named_currency(self) -> str:
+        """What this very plan is paid in: ``currency``, unless there are several."""
+        return self.currency
+
     def spent(self, state: State) -> float:
         """How much of its currency the transcript so far has used."""
         return state.nats
