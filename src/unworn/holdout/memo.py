@@ -176,7 +176,8 @@ class Memo:
         together: dict[Part, list[Query]] = {}
         counted: list[Query] = []
         self._waiting = []
-        for (query, offer), noise in zip(asks, noises or [None] * len(asks), strict=True):
+        streams: Sequence[Words | None] = [None] * len(asks) if noises is None else noises
+        for (query, offer), noise in zip(asks, streams, strict=True):
             if offer.runs_code:
                 continue
             if offer.kind == "binary" and offer.part is None and noise is not None:
