@@ -70,6 +70,13 @@ def test_a_wrong_guess_costs_no_surprise_where_noise_was_asked_for() -> None:
     assert holdout.meter.spent < 1
 
 
+def test_a_guess_that_says_nothing_is_no_check() -> None:
+    for error in (1e300, 1.7e308):
+        answer = made().ask(FEW, guess=0.03, guess_se=error, noise=True)
+        assert offer_of(answer).most == 0
+        assert answer.low < 0.03 < answer.high
+
+
 def test_a_batch_by_noise_costs_what_single_asks_do() -> None:
     asks = [FEW, HALF, MOST, mean(col("x"), range=(0, 1))]
     guesses = [0.03, None, 0.96, 0.5]

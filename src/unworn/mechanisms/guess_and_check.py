@@ -131,7 +131,8 @@ class GuessAndCheck(Coded):
         expected = None
         if guess is not None:
             slack = self._slack(facts, guess, state, state.asked + 1 + position) / facts.span
-            expected = ((guess.value - facts.low) / facts.span, slack)
+            # A guess that may be anything says nothing of how many rows count, and noise needs none.
+            expected = ((guess.value - facts.low) / facts.span, slack) if math.isfinite(slack) else None
         return blurred_offer(offer, state, self.spent(state) - state.log_beta, expected)
 
     def reprice(self, offer: Offer, state: State) -> Offer:
