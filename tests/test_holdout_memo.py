@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,8 @@ def test_it_is_rows() -> None:
     assert memo.rounded([BINARY, UNIT], [stream(1), stream(2)]) == rows().rounded(
         [BINARY, UNIT], [stream(1), stream(2)]
     )
-    for replace in (False, True):
-        assert memo.drawn(UNIT, 50, stream(3), replace) == rows().drawn(UNIT, 50, stream(3), replace)
+    for again in (False, True):
+        assert memo.drawn(UNIT, 50, stream(3), again) == rows().drawn(UNIT, 50, stream(3), again)
     whole = statistic(lambda columns: np.median(columns["x"]), sensitivity=0.1, range=(0, 1))
     assert memo.statistic(whole) == np.median(X)
 
@@ -75,6 +76,47 @@ def test_a_batch_is_one_pass_and_leaves_streams_where_they_would_be() -> None:
         assert memo.rounded([query], [noise]) == Sample.rounded(sample, [query], [alone])
         assert noise.words(2).tolist() == alone.words(2).tolist()  # where the mechanism's own noise begins
     assert sample.read_for == [3]
+
+
+def noisy(query: Query, sample: Sample) -> Offer:
+    return replace(offer(query, sample), radius=20, kept=0.5)
+
+
+def test_a_batch_of_which_some_are_noisy_is_counted_once_and_rounded_once() -> None:
+    """Counts serve noisy answers; what must be rounded is, all at once, when the first of them is."""
+    sample = rows()
+    memo = Memo(sample)
+    others = [mean(1 - col("x"), range=(0, 1)), mean(col("x") * 0.5, range=(0, 1))]
+    queries = [BINARY, UNIT, *others, share(col("x") > 0.8)]
+    noises = [stream(place) for place in range(5)]
+    offers = [noisy(BINARY, sample), noisy(UNIT, sample), *(offer(query, sample) for query in others)]
+    offers.append(noisy(queries[-1], sample))
+    memo.prefetch(list(zip(queries, offers, strict=True)), noises, all_noisy=False)
+    assert sample.read_for == [4]  # all but the one mean that is surely noisy
+    told = [memo.rounded([query], [noise])[0] for query, noise in zip(queries, noises, strict=True)]
+    assert sample.read_for == [4, 3]  # the three means, though two of them might have been answered by cells
+    assert memo.means([others[0]])[0] == pytest.approx(1 - X.mean())
+    assert sample.read_for == [4, 3]
+    alone = [stream(place) for place in range(5)]
+    assert told == [Sample.rounded(sample, [query], [noise])[0] for query, noise in zip(queries, alone, strict=True)]
+    assert [noise.words(2).tolist() for noise in noises] == [noise.words(2).tolist() for noise in alone]
+
+
+def test_one_that_cannot_be_rounded_fails_by_itself() -> None:
+    class Fragile(Counting):
+        def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
+            if bad in queries:
+                raise ArithmeticError
+            return super().rounded(queries, noises)
+
+    sample = Fragile.read({"x": X}, schema={"x": "number"})
+    memo, bad = Memo(sample), mean(1 - col("x"), range=(0, 1))
+    noises = [stream(0), stream(1)]
+    asks = [(query, noisy(query, sample)) for query in (UNIT, bad)]
+    memo.prefetch(asks, noises, all_noisy=False)
+    assert 0 < memo.rounded([UNIT], noises[:1])[0] < 1_000
+    with pytest.raises(ArithmeticError):
+        memo.rounded([bad], noises[1:])
 
 
 def test_an_overtaken_ask_is_rounded_afresh_but_not_counted_again() -> None:

@@ -119,6 +119,7 @@ class Certificate:
             **({} if self.record.draw is None else {"drawn_ahead": list(self.record.draw)}),
             **({} if offer.place is None else {"place": list(offer.place)}),
             **({} if not offer.kept else {"kept": offer.kept, "radius": offer.radius}),
+            **({} if not offer.most else {"most": offer.most}),
             **({} if offer.final is None else {"final": list(offer.final)}),
             **({} if offer.null is None else dict(zip(("side", "null", "level"), offer.null, strict=True))),
             **self.terms.mechanism.numbers(offer),

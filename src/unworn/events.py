@@ -88,6 +88,21 @@ class Blurred:
 
 
 @dataclass(frozen=True, slots=True)
+class Screened:
+    """It was told whether as few rows count as was to be checked, and then their count with fresh noise (Theorem U).
+
+    Where they are more it is a ``surprise``, and the noise is the raised cosine below ``radius``; where they are not, a
+    narrower one, which the offer says. ``kept`` and ``nats`` are as in :class:`Blurred`, less the cost of whether it
+    was a surprise.
+    """
+
+    surprise: bool
+    radius: int
+    kept: float
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
 class Drew:
     """The value of one fresh row, 0 or 1, was released, turned over with probability ``flip``."""
 
@@ -122,11 +137,26 @@ class Stopped:
     """Whoever asked stopped the ask by an interrupt, and no code of theirs ran: nothing about rows was told."""
 
 
-Event = Described | Guessed | Blurred | Finished | Looked | Shown | Noised | Drew | Crossed | Climbed | Ended | Stopped
+Event = (
+    Described
+    | Guessed
+    | Blurred
+    | Screened
+    | Finished
+    | Looked
+    | Shown
+    | Noised
+    | Drew
+    | Crossed
+    | Climbed
+    | Ended
+    | Stopped
+)
 _KINDS: dict[str, type[Event]] = {
     "described": Described,
     "guessed": Guessed,
     "blurred": Blurred,
+    "screened": Screened,
     "finished": Finished,
     "looked": Looked,
     "shown": Shown,

@@ -75,6 +75,8 @@ class Calls(Documents):
         told = {"guess": self.maybe(self.number), "guess_se": self.maybe(self.number), "by": self.maybe(self.text)}
         if self.rng.random() < 0.2:
             told["again"] = self.rng.choice([True, False, self.any()])
+        if self.rng.random() < 0.2:
+            told["noise"] = self.rng.choice([True, True, self.any()])
         return f"ask(…, {show_value(told, 150)})", lambda: holdout.ask(question(), **told)
 
     def call_ask_many(self) -> Call:
@@ -83,10 +85,11 @@ class Calls(Documents):
         guesses = self.rng.choice([None, [self.number() for _ in range(count)], self.any()])
         by = self.maybe(self.text)
         given = self.any() if self.rng.random() < 0.1 else None
+        noise = self.rng.random() < 0.3
 
         def run() -> Any:
             questions = [self.question() for _ in range(count)] if given is None else given
-            return holdout.ask_many(questions, guesses, by=by)
+            return holdout.ask_many(questions, guesses, by=by, noise=noise)
 
         return f"ask_many({count}, {show_value(guesses, 60)})", run
 

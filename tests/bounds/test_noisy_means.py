@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,7 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from unworn.bounds.covers import cosine_nats, gaussian_nats, stretched_variance
+from unworn.bounds.covers import (
+    allows_low_counts,
+    cosine_nats,
+    gaussian_nats,
+    low_count_nats,
+    low_count_parts,
+    low_count_squares,
+    stretched_variance,
+)
 from unworn.bounds.noisy_means import best_cosine, best_gaussian, claim_nats, cosine_plan, count_limits, gaussian_plan
 
 
@@ -33,19 +42,27 @@ def _spline_weights(place: float) -> dict[int, float]:
 
 def _direct_cost(n: int, kept: float, radius: int) -> float:
     """The same cost by plain sums over every count, every number kept and every outcome: slow, and not our code."""
+    return max(_direct_costs(n, kept, radius, 0.5, stretched_variance(n, kept), range(n + 1)))
+
+
+def _direct_costs(
+    n: int, kept: float, radius: int, centre: float, variance: float, counts: Iterable[int]
+) -> list[float]:
+    """The cost at each of these counts, where rows that count pull by 1 - ``centre`` and others by -``centre``."""
 
     def law(count: int) -> dict[int, float]:
         found: dict[int, float] = {}
         for ones in range(count + 1):
             for rest in range(n - count + 1):
                 chance = float(binom.pmf(ones, count, kept) * binom.pmf(rest, n - count, kept))
-                for j, weight in _spline_weights((ones - rest) / (2 * kept) + n / 2 - count).items():
+                pulls = (ones * (1 - centre) - rest * centre) / kept
+                for j, weight in _spline_weights(pulls + n * centre - count).items():
                     found[j] = found.get(j, 0.0) + chance * weight
         return found
 
     noise = {z: (1 + math.cos(math.pi * z / radius)) / (2 * radius) for z in range(1 - radius, radius)}
     # The continuous raised cosine, spread by a normal, by a sum over many small steps.
-    spread = math.sqrt(stretched_variance(n, kept))
+    spread = math.sqrt(variance)
     steps = np.linspace(-radius, radius, 4001)
     heights = 1 + np.cos(np.pi * steps / radius)
     places = np.arange(-60 * n - radius, 60 * n + radius + 1)
@@ -54,19 +71,49 @@ def _direct_cost(n: int, kept: float, radius: int) -> float:
     logs = np.log((heights * np.exp(shifted - tops[:, np.newaxis])).sum(axis=1)) + tops
     logs -= logs.max() + math.log(np.exp(logs - logs.max()).sum())
     cover = dict(zip(places.tolist(), logs.tolist(), strict=True))
-    worst = 0.0
-    for count in range(n + 1):
+    costs = []
+    for count in counts:
         shifts = law(count)
-        for z, f in noise.items():
-            mean = sum(chance * cover[z - y] for y, chance in shifts.items())
-            worst = max(worst, math.log(f) - mean)
-    return worst
+        means = ((f, sum(chance * cover[z - y] for y, chance in shifts.items())) for z, f in noise.items())
+        costs.append(max(math.log(f) - mean for f, mean in means))
+    return costs
 
 
 @pytest.mark.parametrize(("n", "kept", "radius"), [(12, 0.5, 20), (13, 0.7, 9), (20, 0.35, 40), (9, 0.3, 4)])
 def test_the_cost_is_that_of_plain_sums_over_all_counts(n: int, kept: float, radius: int) -> None:
     direct = _direct_cost(n, kept, radius)
     assert direct * (1 - 1e-6) <= cosine_nats(n, kept, radius) <= direct * 1.001 + 1e-9
+
+
+LOW_COUNTS = [(12, 0.5, 9, 3), (16, 0.6, 6, 3), (20, 0.3, 14, 5), (14, 0.8, 5, 2), (15, 0.25, 9, 1)]
+
+
+@pytest.mark.parametrize(("n", "kept", "radius", "most"), LOW_COUNTS)
+def test_of_low_counts_the_largest_costs_most(n: int, kept: float, radius: int, most: int) -> None:
+    """By plain sums, at every count: they rise, so that one count is enough, and past the check they rise further."""
+    assert allows_low_counts(n, kept, most)
+    parts, variance = low_count_parts(n, most), low_count_squares(n, most) * (1 - kept) / kept + 7 / 12
+    costs = _direct_costs(n, kept, radius, 1 / parts, variance, range(n + 1))
+    assert all(low <= high + 1e-12 for low, high in pairwise(costs[: most + 1]))
+    assert costs[most] * (1 - 1e-6) <= low_count_nats(n, kept, radius, most) <= costs[most] * 1.001 + 1e-9
+    assert costs[-1] > 1.5 * low_count_nats(n, kept, radius, most)  # it holds for rows that were checked, and no others
+
+
+def test_low_counts_that_nothing_is_known_of_are_not_priced() -> None:
+    assert low_count_nats(100, 0.7, 10, 40) == math.inf  # 1/2 is more than 1 - kept
+    assert low_count_nats(100, 0.2, 10, 30) == math.inf  # and 1/3 more than kept
+    for n, kept, radius, most in [(10**15, 0.5, 2, 3), (10**12, 0.5, 2**40, 10), (10**13, 0.5, 100, 10**9)]:
+        assert low_count_nats(n, kept, radius, most) == math.inf  # what would fill the memory
+    for bad in (0, 101, 2.5, True):
+        with pytest.raises((ValueError, TypeError)):
+            low_count_nats(100, 0.6, 10, bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n", "kept", "radius", "most"), [(1_000, 0.6, 24, 40), (100_000, 0.83, 689, 3_500)])
+def test_low_counts_cost_what_their_variance_says(n: int, kept: float, radius: int, most: int) -> None:
+    first_order = math.pi**2 * (low_count_squares(n, most) * (1 - kept) / kept + 7 / 12) / (2 * radius**2)
+    assert 0.9 < low_count_nats(n, kept, radius, most) / first_order < 1.001
+    assert low_count_squares(n, most) == pytest.approx(most * (1 - most / n), rel=0.01)
 
 
 @pytest.mark.parametrize(("n", "kept", "radius"), [(1_000, 0.55, 70), (10_000, 0.762, 436), (100_000, 0.925, 4790)])

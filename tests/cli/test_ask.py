@@ -101,6 +101,17 @@ def test_a_mean_needs_a_range(run: Run, data: Path) -> None:
     assert "range" in refused.stderr
 
 
+def test_noise_by_request(run: Run, data: Path, ledger: str) -> None:
+    quoted = run("ask", str(data), OLD, "--guess", "0.17", "--noise", "--quote")
+    assert quoted.exit_code == 0
+    assert not Path(ledger).exists()
+    told = json.loads(run("ask", str(data), OLD, "--guess", "0.17", "--noise", "--json").stdout)
+    assert told["source"] == "noise"
+    assert told["low"] <= told["value"] <= told["high"]
+    assert json.loads(run("ask", str(data), "age > 30", "--guess", "0.8", "--json").stdout)["source"] != "noise"
+    assert run("verify", "--ledger", ledger).exit_code == 0
+
+
 def test_a_quote_changes_nothing(run: Run, data: Path, ledger: str) -> None:
     result = run("ask", str(data), OLD, "--guess", "0.17", "--asks", "9", "--quote")
     assert result.exit_code == 0
@@ -228,6 +239,7 @@ def test_without_a_yes_the_holdout_stays_open(run: Run, data: Path, said: str) -
     [
         (("--final", "--guess", "0.2", "--yes"), "no --guess"),
         (("--final", "--again", "--yes"), "no --again"),
+        (("--final", "--noise", "--yes"), "no --noise"),
         (("--yes",), "only --final"),
         (("--final", "--json"), "Add --yes"),
     ],

@@ -9,9 +9,11 @@ import duckdb
 import numpy as np
 import pytest
 
+from unworn import Holdout
 from unworn.engines import duckdb as engine
 from unworn.engines.duckdb import DuckDB
 from unworn.errors import Mismatch, Unaskable
+from unworn.mechanisms import GuessAndCheck
 from unworn.queries import col, mean, share
 
 
@@ -221,3 +223,29 @@ def test_draws_bring_the_rows_at_their_places(parquet):
     assert batch.column("age").values.tolist() == (places % 90).tolist()
     assert batch.size == 4
     rows.close()
+
+
+def test_a_batch_with_noise_reads_the_rows_once_for_counts_and_once_for_values(connection, monkeypatch):
+    """However many of its questions are answered by noise, by request or because nobody guesses."""
+    connection.execute("create table t as select (range * 7919 % 10007) / 10007 as x from range(20_000)")
+    passes = []
+    for name in ("_checked", "_arrow"):
+        whole = getattr(DuckDB, name)
+        monkeypatch.setattr(
+            DuckDB, name, lambda rows, *given, _whole=whole, _name=name: passes.append(_name) or _whole(rows, *given)
+        )
+    holdout = Holdout(connection.table("t"), ledger=None, mechanism=GuessAndCheck(unguessed="noise"))
+    counts = [share(col("x") < place / 100) for place in range(1, 41)]
+    passes.clear()
+    answers = holdout.ask_many(counts, [0.5 if place % 4 == 0 else None for place in range(40)])
+    assert passes == ["_checked"]
+    assert [answer.source for answer in answers].count("noise") == 30
+    passes.clear()
+    values = [mean(col("x").fill(0) * (place / 30), range=(0, 1)) for place in range(1, 21)]
+    answers = holdout.ask_many([*values, *(share(col("x") > place / 100) for place in range(1, 41))], noise=True)
+    assert passes == ["_checked", "_arrow"]
+    assert {answer.source for answer in answers} == {"noise"}
+    assert all(
+        answer.low <= truth <= answer.high for answer, truth in zip(answers, np.arange(1, 21) / 60, strict=False)
+    )
+    holdout.verify()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -261,3 +262,33 @@ def test_the_interval_is_that_of_the_released_count() -> None:
         assert (told.low, told.high) == count_limits(symbol - reach, symbol + reach, 10_000, nats)
     told = mechanism.publish(offer, -reach - 1)  # no rows say this
     assert (told.low, told.high) == (0.0, 1.0)
+
+
+@kinds
+def test_the_meter_speaks_nats_under_theorem_f_and_privacy_loss_under_d2(kind: type[NoisyMean]) -> None:
+    rows = {"x": np.random.default_rng(1).random(4_000)}
+    spent = {}
+    for accounting in ("F", "D2"):
+        holdout = Holdout(rows, mechanism=kind(accounting=accounting), asks=50, ledger=None)
+        assert holdout.meter.spent == 0.0
+        quoted = holdout.quote(share(col("x") < 0.3))
+        for limit in (0.3, 0.4, 0.5):
+            holdout.ask(share(col("x") < limit))
+        spent[accounting] = holdout.meter.spent, holdout.meter.currency, quoted.cost, quoted.currency
+        assert f"{quoted.cost:.3g} {quoted.currency}" in str(quoted)
+        assert holdout.meter.currency in str(holdout.meter)
+        kappa = holdout.mechanism.kappa  # type: ignore[attr-defined]
+        if accounting == "F":
+            assert spent["F"] == (pytest.approx(3 * kappa), "nats", kappa, "nats")
+    assert spent["D2"][1::2] == ("mu", "mu")
+    assert spent["D2"][0] == pytest.approx(math.sqrt(3) * spent["D2"][2])
+
+
+def test_a_plan_that_is_not_settled_yet_is_metered_by_what_it_would_cost() -> None:
+    mechanism = BoundedNoise(0.05, accounting="F")
+    state = mechanism.begin(4_000, 0.95, 50)
+    kept = mechanism.paid(state)[1]
+    cost = cosine_nats(4_000, kept, int(mechanism.noised(4_000).scale))
+    assert mechanism.spent(replace(state, asked=4)) == pytest.approx(4 * cost)
+    offer = mechanism.offer(state, SHARE, None)
+    assert mechanism.prices(offer) == (cost, cost)

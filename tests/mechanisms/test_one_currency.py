@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import multinomial
+from scipy.stats import binom, multinomial
 
 from tests.mechanisms.nodes import Told
 from unworn import Holdout, col, mean, share
 from unworn.bounds.covers import cosine_nats
-from unworn.bounds.one_currency import beats_cells, choose_noise, is_renewed, stretch
+from unworn.bounds.one_currency import beats_cells, choose_noise, is_renewed, narrowed_radius, stretch
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, State, blurred_counts
 from unworn.mechanisms.base import RAISED, FinalPlace
@@ -43,6 +43,11 @@ def populations() -> Iterator[np.ndarray]:
     yield np.array([0.97, 0.01, 0.01, 0.01])
 
 
+def noise(radius: int) -> list[tuple[int, float]]:
+    """The raised cosine, place by place."""
+    return [(m, (1 + math.cos(math.pi * m / radius)) / (2 * radius)) for m in range(1 - radius, radius)]
+
+
 Turn = tuple[Offer, list[tuple[list[Any], float]]]
 """An offer, and what is told of each count, with the chance of each noise."""
 
@@ -52,6 +57,7 @@ class Play:
 
     def __init__(self, mechanism: GuessAndCheck, rows: int, beta: float) -> None:
         self.mechanism, self.rows, self.seen = mechanism, rows, samples(rows)
+        self.counts = range(rows + 1)
         self.start = mechanism.begin(rows, 1 - beta)
         self._turns: dict[Any, Turn] = {}
         self._later: dict[Any, tuple[float, float, State]] = {}
@@ -63,7 +69,7 @@ class Play:
     def _best(self, law: np.ndarray, state: State, weights: np.ndarray, asks: str) -> float:
         if not asks or weights.sum() < 1e-15:
             return 0.0
-        guesses = (0.25, 0.6) if asks[0] == "g" else (None,)
+        guesses = {"g": (0.25, 0.6), "s": (0.0, 1.0)}.get(asks[0], (None,))
         return max(
             self._missed(law, state, weights, asks, question, self._turn(state, asks[0], guess))
             for question in QUESTIONS
@@ -76,7 +82,7 @@ class Play:
         return self._turns[state, kind, guess]
 
     def _make_turn(self, state: State, kind: str, guess: float | None) -> Turn:
-        tellers: list[Any] = [Told(count / self.rows, 1.0, self.rows) for count in range(self.rows + 1)]
+        tellers: list[Any] = [Told(count / self.rows, 1.0, self.rows) for count in self.counts]
         if kind == "f":
             offer = self.mechanism.offer_final(state, FACTS, FinalPlace())
             return offer, [([answer_final(offer, None, rows).symbol for rows in tellers], 1.0)]  # type: ignore[arg-type]
@@ -84,9 +90,19 @@ class Play:
         if kind == "g":
             told = [self.mechanism.answer(state, offer, None, rows).symbol for rows in tellers]  # type: ignore[arg-type]
             return offer, [(told, 1.0)]
-        radius = offer.radius
-        chances = {m: (1 + math.cos(math.pi * m / radius)) / (2 * radius) for m in range(1 - radius, radius)}
-        return offer, [([count + m for count in range(self.rows + 1)], chance) for m, chance in chances.items()]
+        if kind == "s":
+            return self._screened_turn(self.mechanism.offer_noise(state, FACTS, Guess(guess or 0.0, 0.0)))
+        return offer, [([count + m for count in self.counts], chance) for m, chance in noise(offer.radius)]
+
+    def _screened_turn(self, offer: Offer) -> Turn:
+        """Noise after a check: what each count leads to by the narrow noise, and by the wide one."""
+        assert offer.most in (1, -1)
+        low = [count <= 1 if offer.most > 0 else count >= self.rows - 1 for count in self.counts]
+        narrow = blurred_counts.narrowed_radius(self.rows, offer.radius, 1)
+        assert narrow < offer.radius
+        inside = [([c + m if low[c] else None for c in self.counts], chance) for m, chance in noise(narrow)]
+        outside = [([None if low[c] else (1, c + m) for c in self.counts], chance) for m, chance in noise(offer.radius)]
+        return offer, inside + outside
 
     def _missed(
         self, law: np.ndarray, state: State, weights: np.ndarray, asks: str, question: np.ndarray, turn: Turn
@@ -96,7 +112,7 @@ class Play:
         offer, outcomes = turn
         groups: dict[Any, np.ndarray] = {}
         for told, chance in outcomes:
-            for symbol in dict.fromkeys(told):
+            for symbol in dict.fromkeys(word for word in told if word is not None):
                 here = np.isin(counts, [count for count, word in enumerate(told) if word == symbol])
                 groups[symbol] = groups.get(symbol, 0.0) + chance * weights * here
         total = 0.0
@@ -109,10 +125,11 @@ class Play:
         return total
 
     def _after(self, state: State, offer: Offer, symbol: Any) -> tuple[float, float, State]:
-        name = (state, offer.guess, offer.final, symbol)
+        name = (state, offer.guess, offer.final, offer.most, symbol)
         if name not in self._later:
-            published = self.mechanism.publish(offer, symbol)
-            later = self.mechanism.follow(state, self.mechanism.charge(offer, symbol))
+            word = list(symbol) if isinstance(symbol, tuple) else symbol
+            published = self.mechanism.publish(offer, word)
+            later = self.mechanism.follow(state, self.mechanism.charge(offer, word))
             self._later[name] = published.low, published.high, later
         return self._later[name]
 
@@ -136,6 +153,54 @@ def test_no_analyst_of_few_rows_passes_the_promise(small_noise: None, asks: str,
     """Exact: every sample of four rows, every noise; questions, and the guesses at them, at their best."""
     mechanism = GuessAndCheck(z=0.5, cell=0.2, unguessed="noise")
     assert worst(mechanism, 4, beta, asks) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "asks", ["s", "sf", "gs", "sg", *(pytest.param(a, marks=pytest.mark.slow) for a in ("ss", "gsf"))]
+)
+@pytest.mark.parametrize("beta", [0.5, 0.05])
+def test_nor_where_low_counts_are_checked_before_noise(monkeypatch: pytest.MonkeyPatch, asks: str, beta: float) -> None:
+    """The same, exactly, for five rows: one of them counts at most, or one at most does not, or it is a surprise."""
+    monkeypatch.setattr(blurred_counts, "choose_noise", lambda *_: (0.5, 6))
+    assert worst(GuessAndCheck(z=0.5, cell=0.2), 5, beta, asks) <= 1.0
+
+
+def missed_after_check(truth: float, checked: bool) -> float:
+    """The exact chance that one answer of 200 rows misses, of which a tenth at most is expected to count."""
+    mechanism = GuessAndCheck()
+    offer = mechanism.offer_noise(mechanism.begin(200, 0.95), FACTS, Guess(0.03, 0.0))
+    narrow = narrowed_radius(200, offer.radius, offer.most)
+    assert 6 < offer.most < 20
+    assert narrow < 0.7 * offer.radius
+    missed = 0.0
+    for count, chance in enumerate(binom.pmf(np.arange(201), 200, truth)):
+        inside = count <= offer.most or not checked
+        for m, likely in noise(narrow if inside else offer.radius):
+            blurred = min(count + m, offer.most + narrow - 1) if inside else count + m
+            published = mechanism.publish(offer, blurred if inside else [1, blurred])
+            missed += chance * likely * (not published.low <= truth <= published.high)
+    return missed
+
+
+def test_a_checked_answer_holds_for_every_population() -> None:
+    for truth in (0.005, 0.02, 0.04, 0.06, 0.08, 0.12, 0.25, 0.5, 0.9):
+        assert missed_after_check(truth, checked=True) <= 0.05
+
+
+def test_mistake_narrow_noise_without_the_check() -> None:
+    """Noise that is priced, and limits that are cut, as if few rows counted, which nobody looked at."""
+    assert missed_after_check(0.25, checked=False) > 0.5
+
+
+def test_mistake_a_check_and_narrow_noise_that_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blurred_counts, "choose_noise", lambda *_: (0.0, 6))
+    monkeypatch.setattr(blurred_counts, "low_count", lambda *given: 1 if given[3] < 0.5 else -1)
+    monkeypatch.setattr(blurred_counts, "narrowed_radius", lambda *_: 2)
+    for price in ("cosine_nats", "low_count_nats"):
+        monkeypatch.setattr(blurred_counts, price, lambda *_: 1e-12)
+    monkeypatch.setattr(blurred_counts, "place_of", lambda *_: ("low counts", 0.0, 0.0, 0, 0))
+    play = Play(GuessAndCheck(z=0.5, cell=0.2), 5, 0.5)
+    assert max(play.most_misses(law, "sf") for law in populations()) > 0.5
 
 
 def test_mistake_noise_that_costs_nothing(small_noise: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import math
 
+from unworn.bounds.covers import allows_low_counts, low_count_squares
 from unworn.bounds.numerics import check_between, check_nats, check_whole
 
 _FIRST = 20
 """Noisy answers that noise is made for at first; whenever they are given, for as many again as there were."""
+_NARROWER = 0.9
+"""What a check must narrow the noise to, or it is not worth that it may fail."""
 _DIGITS = 4
 """To which ``kept`` is rounded: a constant of the plan that a ledger can hold."""
 
@@ -57,6 +60,33 @@ def choose_noise(n: int, nats: float, noisy: int, kept: float) -> tuple[float, i
     planned = math.sqrt(answers * math.pi**2 * n / (8.0 * radius**2))
     wanted = round(planned / (planned + math.sqrt(max(nats, 1e-9))), _DIGITS)
     return min(max(kept, wanted, 10.0**-_DIGITS), 1.0 - 10.0**-_DIGITS), radius
+
+
+def narrowed_radius(n: int, radius: int, most: int) -> int:
+    """The noise that costs about as much, where at most ``most`` rows count, as noise of this radius where all may.
+
+    >>> narrowed_radius(100_000, 1_874, 3_500)
+    689
+    """
+    return max(2, math.ceil(2.0 * radius * math.sqrt(low_count_squares(n, most) / n)))
+
+
+def low_count(n: int, kept: float, radius: int, share: float, slack: float) -> int:
+    """At most how many rows count, to be checked before noise is drawn, where about ``share`` of them are expected to.
+
+    Where most are expected to count: minus the number that do not. 0 is no check, where it would narrow too little.
+
+    >>> low_count(100_000, 0.83, 1_874, 0.03, 0.004), low_count(100_000, 0.83, 1_874, 0.97, 0.004)
+    (3400, -3400)
+    >>> low_count(100_000, 0.83, 1_874, 0.4, 0.004)
+    0
+    """
+    most = math.ceil(n * (min(share, 1.0 - share) + slack) - 1e-6)
+    if not 1 <= most < n or not allows_low_counts(n, kept, most):
+        return 0
+    if narrowed_radius(n, radius, most) > _NARROWER * radius:
+        return 0
+    return most if share <= 0.5 else -most
 
 
 def beats_cells(n: int, nats: float, unguessed: int) -> bool:

@@ -74,6 +74,9 @@ def ask(
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="TEAM", help="Who asks, for the record.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask anew, and pay, though it was asked before.")] = False,
+    noise: Annotated[
+        bool, typer.Option("--noise", help="Answer with noise, whatever the guess: for when surprises are likely.")
+    ] = False,
     quote: Annotated[bool, typer.Option("--quote", help="Only the price: nothing is asked or charged.")] = False,
     final: Annotated[
         bool, typer.Option("--final", help="The exact value, as sharp as can be; then the holdout is closed for good.")
@@ -92,6 +95,9 @@ def ask(
     because a charge that is forgotten would make every later interval wrong. The text is never run by a database:
     it is read into a small language of its own.
 
+    With --noise the answer is the rows' own value plus noise that hides it: no guess can be wrong then, but everything
+    after it is a little wider. A guess near 0 or 1 makes the noise narrower.
+
     With --final the exact value is told, nearly as sharply as by a test set that nobody had touched, because nothing
     may follow: the holdout is closed for good. It says first how sharp that will be, and asks (--yes answers).
 
@@ -105,7 +111,7 @@ def ask(
       unworn ask duckdb:people.parquet "age > 65"
       unworn ask duckdb:base.duckdb#people "age > 65"
     """
-    _check_final(final, yes or quote, again, guess, json)
+    _check_final(final, yes or quote, again or noise, guess, json)
     if yes and not final:
         raise BadInput("--yes says that the holdout may be closed, which only --final does.\n  Leave it out.")
     if guess_se is not None and guess is None:
@@ -121,15 +127,18 @@ def ask(
     with ExitStack() as stack:
         where = ledger or ledger_beside(data)
         try:
-            known, holdout = _opened(stack, given, where, query, guess, guess_se, quote)
+            known, holdout = _opened(stack, given, where, query, guess, guess_se, noise, quote)
         except Mismatch as error:
             if ledger is not None or not error.numbers.get("same"):
                 raise
             where = place_of_url(error.numbers["ledger"])  # nobody named a ledger: take the one that has these rows
-            known, holdout = _opened(stack, given, where, query, guess, guess_se, quote)
+            known, holdout = _opened(stack, given, where, query, guess, guess_se, noise, quote)
         try:
             if quote:
-                _quote(holdout, query, guess, guess_se, final, json, where)
+                price = (
+                    holdout.quote_final(query) if final else holdout.quote(query, guess, guess_se=guess_se, noise=noise)
+                )
+                _show_quote(holdout, price, json, where)
                 if not json and not final and guess is None and holdout.id not in known and holdout.terms.practice:
                     note("Priced without a guess: once the rows are sealed, those for practice guess.")
                 return
@@ -140,7 +149,7 @@ def ask(
                 _confirm(holdout, query, yes)
                 answer = holdout.final(query, by=by)
             else:
-                answer = holdout.ask(query, guess, guess_se=guess_se, again=again, by=by)
+                answer = holdout.ask(query, guess, guess_se=guess_se, again=again, by=by, noise=noise)
             if card is not None:
                 answer.certificate.save(card)
             repeat = answer.index <= before
@@ -155,7 +164,14 @@ def ask(
 
 
 def _opened(
-    stack: ExitStack, given: Given, where: str, query: Any, guess: float | None, guess_se: float | None, quote: bool
+    stack: ExitStack,
+    given: Given,
+    where: str,
+    query: Any,
+    guess: float | None,
+    guess_se: float | None,
+    noise: bool,
+    quote: bool,
 ) -> tuple[set[str], Holdout]:
     """The holdouts that a ledger had, and that of these rows: for a price, in a copy of the ledger."""
     path = ledger_path(where)
@@ -165,28 +181,26 @@ def _opened(
     else:
         if made:  # a question that cannot be asked must neither make a ledger nor seal the rows for good
             with closing(given.open(rehearsal(where))) as rehearsed:
-                rehearsed.quote(query, guess, guess_se=guess_se)
+                rehearsed.quote(query, guess, guess_se=guess_se, noise=noise)
         store = stack.enter_context(opened(where))
     return set(store.holdouts()), given.open(store)
 
 
-def _check_final(final: bool, agreed: bool, again: bool, guess: float | None, json: bool) -> None:
-    if final and (again or guess is not None):
-        raise BadInput("a final value is exact, and told once: it takes no --guess and no --again.\n  Leave them out.")
+def _check_final(final: bool, agreed: bool, again_or_noise: bool, guess: float | None, json: bool) -> None:
+    if final and (again_or_noise or guess is not None):
+        raise BadInput(
+            "a final value is exact, and told once: it takes no --guess, no --again and no --noise.\n  Leave them out."
+        )
     if final and json and not agreed:
         raise BadInput("--final closes the holdout for good, and with --json nobody is asked.\n  Add --yes.")
 
 
-def _quote(
-    holdout: Holdout, query: Any, guess: float | None, guess_se: float | None, final: bool, json: bool, where: str
-) -> None:
-    price = holdout.quote_final(query) if final else holdout.quote(query, guess, guess_se=guess_se)
+def _show_quote(holdout: Holdout, price: Any, json: bool, where: str) -> None:
     if json:
         emit({"quote": asdict(price), "holdout": holdout.name, "ledger": where})
         return
-    repeat = final or getattr(price, "repeat", False)
     for line in str(price).split("\n"):
-        say(line + ("" if repeat else f" {holdout.meter.currency}"))
+        say(line)
     note("Only quoted: nothing was asked, sealed or charged.")
 
 

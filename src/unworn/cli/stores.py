@@ -11,7 +11,7 @@ from typing import Any
 from unworn.certificate import replaying
 from unworn.cli.output import BadInput
 from unworn.errors import Mismatch
-from unworn.holdout.meter import Meter
+from unworn.holdout.meter import Meter, show_spent
 from unworn.ledger import Entry, Store, open_store, verify
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Transcript
@@ -100,7 +100,7 @@ def meter_line(told: dict[str, Any]) -> str:
         return f"one release with epsilon {told['spent']:g}, and no questions one by one"
     planned = "" if told["planned"] is None else f" of {told['planned']:,}"
     left = "none left" if told["next_width"] is None else f"next ± {told['next_width']:.4f}"
-    spent = "" if told["currency"] == "none" else f" · {told['spent']:.1f} {told['currency']}"
+    spent = "" if told["currency"] == "none" else f" · {show_spent(told['spent'])} {told['currency']}"
     return f"asked {told['asked']:,}{planned} · surprises {told['surprises']:,}{spent} · {left}"
 
 

@@ -209,7 +209,7 @@ class Desk:
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
         try:
-            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position, ask.final)
+            offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position, ask.final, ask.noise)
             if max(abs(offer.low), abs(offer.high)) > sys.float_info.max / 2 / self.transcript.terms.rows:
                 raise Unaskable(f"{ask.query.label} has too wide a range: no float holds a sum of so many values")
             if offer.part is not None and not getattr(self.rows, "has_parts", True):
@@ -332,9 +332,7 @@ class Desk:
         noises = [Stream(self._noise, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
         if len(offers) > 1 and mechanism.reads != "draws" and not memo.failures:
             questions = [(ask.query, offer) for _, ask, offer in offers]
-            memo.attempt(
-                offers[0][0], partial(memo.prefetch, questions, noises if mechanism.reads == "rounded" else None)
-            )
+            memo.attempt(offers[0][0], partial(memo.prefetch, questions, noises, mechanism.reads == "rounded"))
             if not memo.interrupted:
                 memo.failures.clear()  # each is read by itself, and those that fail are told
         written: list[Written] = []

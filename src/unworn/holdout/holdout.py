@@ -190,9 +190,14 @@ class Holdout(Looking):
         guess_se: float | None = None,
         again: bool = False,
         by: str | None = None,
+        noise: bool = False,
     ) -> Answer:
-        """Ask one question; text is read as an SQL predicate. The same question again is free, whatever the guess."""
-        return self._one(self._prepare(question, guess, guess_se, again=again, by=by))
+        """Ask one question; text is read as an SQL predicate. The same question again is free, whatever the guess.
+
+        With ``noise`` it is answered by the rows' count plus noise, whatever guess there is: for questions of which
+        surprises are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree that it is.
+        """
+        return self._one(self._prepare(question, guess, guess_se, again=again, by=by, noise=noise))
 
     def ask_many(
         self,
@@ -200,17 +205,19 @@ class Holdout(Looking):
         guesses: Iterable[SupportsFloat | None] | None = None,
         *,
         by: str | None = None,
+        noise: bool = False,
     ) -> list[Answer]:
         """Ask a batch chosen before any of its answers is seen: one pass, one transaction, all or none.
 
-        A question whose own code fails gets the whole range as its interval.
+        ``noise`` is as in :meth:`ask`, for all of them. A question whose own code fails gets the whole range as its
+        interval.
         """
         # All are made before any is checked: an estimator fitted again in between is found out.
         asked = _listed(questions, "questions")
         expected = [None] * len(asked) if guesses is None else _listed(guesses, "guesses")
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
-        return self._enter([self._prepare(q, g, by=by) for q, g in zip(asked, expected, strict=True)])
+        return self._enter([self._prepare(q, g, by=by, noise=noise) for q, g in zip(asked, expected, strict=True)])
 
     def score(
         self,
@@ -222,19 +229,21 @@ class Holdout(Looking):
         name: str | None = None,
         again: bool = False,
         by: str | None = None,
+        noise: bool = False,
         **options: Any,
     ) -> Answer:
         """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
 
         Predictions are for all the rows, practice rows too. Without a guess the value on ``train`` is it, or else that
         on the practice rows, or else there is none, which costs more. A model is known by its own bytes and code,
-        or by ``name``; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice
-        rows a model is tried there first, and what it raises is told in full; what it raises, prints or warns of on the
-        sealed rows is not.
+        or by ``name``; ``noise`` is as in :meth:`ask`, for predictions in an array; ``options`` are the metric's
+        (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice rows a model is tried there first, and what
+        it raises is told in full; what it raises, prints or warns of on the sealed rows is not.
         """
         query = self._metric(metric, predictions, name, options)
         made_here = not _is_source(predictions)
-        return self._one(self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here))
+        ask = self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
+        return self._one(ask)
 
     def compare(
         self,
@@ -394,22 +403,23 @@ class Holdout(Looking):
         *,
         guess_se: float | None = None,
         again: bool = False,
+        noise: bool = False,
     ) -> Quote:
         """What a question would cost and how wide its answer would be, without asking it (again, if it was asked)."""
         from unworn.holdout.meter import Quote
 
-        ask = self._prepare(question, guess, guess_se)
+        ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
         with self._desk.order():
             transcript = self._desk.released()
             told = None if again else transcript.answered(ask.query.fingerprint)
             if told is not None:
                 known = self._desk.answer(told)
-                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high)
-            offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None)
+                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high, currency)
+            offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
         mechanism = self.mechanism
         likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
         (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
-        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high)
+        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
@@ -474,10 +484,13 @@ class Holdout(Looking):
         by: str | None = None,
         test: bool = False,
         made_here: bool = False,
+        noise: bool = False,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
         if not isinstance(again, bool):
             raise Unaskable(f"again= is True or False, not {show_value(again)}")
+        if not isinstance(noise, bool):
+            raise Unaskable(f"noise= is True or False, not {show_value(noise)}")
         query, facts = self._understand(question, test=test)
         try:
             _ = query.fingerprint  # made here, so that what has none is refused before rows are read
@@ -500,7 +513,7 @@ class Holdout(Looking):
             expected = practice_guess(query, facts, self._practice_rows)
             guess = expected if guess is None and not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
-        return Ask(query, facts, guess, _checked_name(by), again, practice=practice)
+        return Ask(query, facts, guess, _checked_name(by), again, practice=practice, noise=noise)
 
     def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""

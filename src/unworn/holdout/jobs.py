@@ -29,6 +29,7 @@ class Ask:
     parent: int | None = None
     final: tuple[int, int, bool] | None = None
     practice: PracticeEstimate | None = None
+    noise: bool = False
 
     @property
     def name(self) -> tuple[str, int | None]:

@@ -43,6 +43,7 @@ class Memo:
         self._known: dict[tuple[str, Part], Any] = {}
         self._whole: dict[str, float] = {}
         self._counts: dict[str, int] = {}
+        self._waiting: list[tuple[Query, Words]] = []
         self._rounded: dict[tuple[str, int], tuple[int, Words]] = {}  # the stream is kept, so that its id stays its own
 
     @property
@@ -115,10 +116,22 @@ class Memo:
         asks = list(zip(queries, noises, strict=True))
         unknown = [ask for ask in asks if self._told(*ask) is None]
         if unknown:
-            counts = self._rows.rounded([query for query, _ in unknown], [noise for _, noise in unknown])
-            for (query, noise), count in zip(unknown, counts, strict=True):
-                self._rounded[query.fingerprint, id(noise)] = count, noise
+            wanted = {id(noise) for _, noise in unknown}
+            waiting, self._waiting = [ask for ask in self._waiting if id(ask[1]) not in wanted], []
+            try:
+                self._round([*unknown, *waiting])
+            except Exception:
+                if not waiting:
+                    raise
+                self._round(
+                    unknown
+                )  # which of them it was is not known: the others fail, or not, when it is their turn
         return [count for count in (self._told(*ask) for ask in asks) if count is not None]
+
+    def _round(self, asks: Sequence[tuple[Query, Words]]) -> None:
+        counts = self._rows.rounded([query for query, _ in asks], [noise for _, noise in asks])
+        for (query, noise), count in zip(asks, counts, strict=True):
+            self._rounded[query.fingerprint, id(noise)] = count, noise
 
     def _told(self, query: Query, noise: Words) -> int | None:
         found = self._rounded.get((query.fingerprint, id(noise)))
@@ -142,14 +155,18 @@ class Memo:
             self._whole[query.fingerprint] = self._rows.statistic(query)
         return self._whole[query.fingerprint]
 
-    def prefetch(self, asks: Sequence[tuple[Query, Offer]], noises: Sequence[Words] | None = None) -> None:
+    def prefetch(
+        self, asks: Sequence[tuple[Query, Offer]], noises: Sequence[Words] | None = None, all_noisy: bool = True
+    ) -> None:
         """Read all that runs no user code in one pass over each part of the rows.
 
         With ``noises``, one for each ask, the units are rounded with them, for a mechanism that asks for
         :meth:`rounded`. After an ask was overtaken its streams are others, and only 0/1 questions are still known.
+        Unless they are ``all_noisy``, counts are read with the rest and serve noisy answers too; what has to be rounded
+        waits for the first that is, because the answers before decide which are, and is then rounded all at once.
         """
-        if noises is not None:
-            self._rounded.clear()
+        self._rounded.clear()
+        if noises is not None and all_noisy:
             plain = [(ask, noise) for ask, noise in zip(asks, noises, strict=True) if not ask[1].runs_code]
             counts = self.rounded([query for (query, _), _ in plain], [noise for _, noise in plain])
             for ((query, offer), _), count in zip(plain, counts, strict=True):
@@ -157,8 +174,19 @@ class Memo:
                     self._counts[query.fingerprint] = count
             return
         together: dict[Part, list[Query]] = {}
-        for query, offer in asks:
-            if not offer.runs_code:
+        counted: list[Query] = []
+        self._waiting = []
+        streams: Sequence[Words | None] = [None] * len(asks) if noises is None else noises
+        for (query, offer), noise in zip(asks, streams, strict=True):
+            if offer.runs_code:
+                continue
+            if offer.kind == "binary" and offer.part is None and noise is not None:
+                counted.append(query)
+            elif offer.guess is None and offer.null is None and offer.final is None and noise is not None:
+                self._waiting.append((query, noise))
+            if offer.kind == "binary" or not offer.radius:
                 together.setdefault(offer.part, []).append(query)
         for part, queries in together.items():
             self.statistics(queries, part)
+        for query in counted:
+            self._counts[query.fingerprint] = self._known[query.fingerprint, None]

@@ -16,8 +16,9 @@ from unworn.queries.query import Facts
 class Meter:
     """Where a holdout stands.
 
-    ``spent`` is in the mechanism's own ``currency``; ``next_width`` is the half-width that the next 0/1 question gets
-    if the rows agree with a guess of one half. ``use`` and ``share`` are there where several uses share the rows.
+    ``spent`` is in the ``currency`` of the plan: nats, unless its theorem knows only privacy loss. ``next_width`` is
+    the half-width that the next 0/1 question gets if the rows agree with a guess of one half. ``use`` and ``share`` are
+    there where several uses share the rows.
     """
 
     asked: int
@@ -39,9 +40,9 @@ class Meter:
             width = mechanism.publish_width(offer, mechanism.likely(offer))
         except Exhausted:
             width = None
-        spent, uses = mechanism.spent(state), transcript.terms.uses
+        spent, currency, uses = mechanism.spent(state), mechanism.named_currency(), transcript.terms.uses
         shared = (None, None) if uses is None else (uses.use, uses.share)
-        return cls(state.asked, state.surprises, refused, mechanism.currency, spent, state.planned, width, *shared)
+        return cls(state.asked, state.surprises, refused, currency, spent, state.planned, width, *shared)
 
     def to_json(self) -> dict[str, Any]:
         told = asdict(self)
@@ -52,12 +53,9 @@ class Meter:
         width = "none left" if self.next_width is None else f"± {self.next_width:.4f}"
         return (
             f"asked {self.asked}{planned} · surprises {self.surprises} · refused {self.refused} · "
-            f"{self._spent()} {self.currency} · next {width}"
+            f"{show_spent(self.spent)} {self.currency} · next {width}"
             + ("" if self.share is None else f" · use {show_line(self.use)}, share {100 * self.share:.6g} %")
         )
-
-    def _spent(self) -> str:
-        return f"{self.spent:.1f}" if self.spent == 0 or self.spent >= 1 else f"{self.spent:.2g}"
 
     def _repr_html_(self) -> str:
         told = self.to_json().items()
@@ -65,12 +63,17 @@ class Meter:
         return f"<table>{''.join(lines)}</table>"
 
 
+def show_spent(spent: float) -> str:
+    """To a tenth, or to two digits of what is less than one."""
+    return f"{spent:.1f}" if spent == 0 or spent >= 1 else f"{spent:.2g}"
+
+
 @dataclass(frozen=True)
 class Quote:
     """What a question would cost and how wide its answer would be, without asking it.
 
     ``width`` is what agreement gets (without a guess: what any cell of the grid gets), ``widest`` the worst any
-    symbol could publish; ``cost`` and ``surprise_cost`` are in the mechanism's currency. ``repeat`` is true when the
+    symbol could publish; ``cost`` and ``surprise_cost`` are in ``currency``. ``repeat`` is true when the
     recorded answer would come back, free. ``low`` and ``high`` are the interval that is ``width`` to either side.
     """
 
@@ -83,8 +86,10 @@ class Quote:
     repeat: bool
     low: float
     high: float
+    currency: str = "nats"
 
     def __str__(self) -> str:
         if self.repeat:
             return f"asked before: answer {self.index} comes back, free"
-        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {self.cost:.3g}"
+        cost = f"{self.cost:.3g} {self.currency}"
+        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {cost}"

@@ -79,7 +79,9 @@ class Offer:
     ``place`` is what the answer's own symbol costs by where it falls: the origin of the guess, the nats of no surprise
     and of a surprise, and how many surprises lay below and above their guesses. Without it the symbol is not charged,
     and the two limits share the level. ``final`` is (position, questions, whether they are the last). With a ``radius``
-    the answer is a count plus noise below it, and ``kept`` is what Theorem U stretches nats by.
+    the answer is a count plus noise below it, and ``kept`` is what Theorem U stretches nats by. With ``most`` it first
+    says whether at most so many rows count (where it is negative: do not count), and if so the noise is narrower.
+    ``requested`` says that noise was asked for, whatever guess there is.
     """
 
     index: int
@@ -107,6 +109,8 @@ class Offer:
     final: tuple[int, int, bool] | None = None
     kept: float = 0.0
     radius: int = 0
+    most: int = 0
+    requested: bool = False
 
     @property
     def span(self) -> float:
@@ -115,7 +119,9 @@ class Offer:
 
     def to_json(self) -> list[Any]:
         """Its fields in order; those at the end that say nothing are left out."""
-        return list(_OFFER_VALUES(self) if self.kept or self.final is not None else _FIRST_VALUES(self))
+        if self.requested:
+            return list(_OFFER_VALUES(self))
+        return list(_NOISE_VALUES(self) if self.kept or self.final is not None else _FIRST_VALUES(self))
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
@@ -126,6 +132,8 @@ class Offer:
             raise ValueError("no rows could have been offered this")
         if not 0 <= offer.kept < 1 or offer.radius < 0 or (offer.final is not None and offer.radius):
             raise ValueError("nothing is priced like this")
+        if not -offer.rows < offer.most < offer.rows or ((offer.most or offer.requested) and not offer.radius):
+            raise ValueError("nothing is checked like this before noise is drawn")
         if offer.place is not None and min(offer.place[1:]) < 0:
             raise ValueError("no symbol costs less than nothing")
         return offer
@@ -135,6 +143,7 @@ _KINDS = get_args(Kind)
 _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 _OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
 _FIRST_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("place") + 1])
+_NOISE_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("radius") + 1])
 
 
 @assign_fields
@@ -347,6 +356,13 @@ class Mechanism(ABC):
         """Price the test of a hypothesis (``facts.null``). Whoever can answer one says ``tests`` and overrides this."""
         raise Unaskable(self.no_tests())
 
+    def offer_noise(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        """Price an ask that is to be answered by noise, whatever guess there is. Whoever can overrides this."""
+        raise Unaskable(
+            f"{type(self).__name__} does not choose between noise and other answers: leave out noise=, or seal rows "
+            "with GuessAndCheck, which does"
+        )
+
     def no_tests(self) -> str:
         """Why this mechanism tests no hypotheses, and what to do instead."""
         return (
@@ -427,6 +443,10 @@ class Mechanism(ABC):
     @abstractmethod
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         """The same for a symbol that tells where the value lies."""
+
+    def named_currency(self) -> str:
+        """What this very plan is paid in: ``currency``, unless there are several."""
+        return self.currency
 
     def spent(self, state: State) -> float:
         """How much of its currency the transcript so far has used."""

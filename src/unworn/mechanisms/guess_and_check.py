@@ -10,14 +10,17 @@ from typing import Any, ClassVar, Literal, Self
 from unworn.bounds.code_length import TEST
 from unworn.bounds.one_currency import beats_cells
 from unworn.errors import Unaskable
-from unworn.events import Blurred, Described, Event, Guessed
+from unworn.events import Blurred, Described, Event, Guessed, Screened
 from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.blurred_counts import (
     after_blurred,
+    blurred_cost,
     blurred_count,
     blurred_event,
-    blurred_nats,
     blurred_offer,
+    check_blurrable,
+    likely_blurred,
+    outside_blurred,
     reveal_blurred,
 )
 from unworn.mechanisms.cells import FINEST, check_cells, check_step, edges, is_inside, locate
@@ -91,7 +94,7 @@ class GuessAndCheck(Coded):
             check_cells("pieces", self.pieces)
 
     def after(self, state: State, event: Event) -> State:
-        if isinstance(event, Blurred) and state.pattern is not None:
+        if isinstance(event, Blurred | Screened) and state.pattern is not None:
             return after_blurred(state, event)
         if isinstance(event, Described):  # outside the pattern, unless there is none
             return state.further(event.surprise, event.nats)
@@ -120,8 +123,22 @@ class GuessAndCheck(Coded):
             discordance=1.0 if guess.discordance is None else min(guess.discordance / span, 1.0),
         )
 
+    def offer_noise(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        """Noise, whatever guess there is; a guess that few rows count, or nearly all, is checked first."""
+        check_blurrable(facts, state)
+        offer = replace(priced(state, facts, position, ""), requested=True)
+        expected = None
+        if guess is not None:
+            slack = self._slack(facts, guess, state, state.asked + 1 + position) / facts.span
+            # A guess that may be anything says nothing of how many rows count, and noise needs none.
+            expected = ((guess.value - facts.low) / facts.span, slack) if math.isfinite(slack) else None
+        return blurred_offer(offer, state, self.spent(state) - state.log_beta, expected)
+
     def reprice(self, offer: Offer, state: State) -> Offer:
         later = super().reprice(offer, state)
+        if offer.requested:
+            fresh = replace(later, radius=0, kept=state.kept)
+            return blurred_offer(fresh, state, self.spent(state) - state.log_beta)
         unguessed = offer.guess is None and offer.null is None and offer.inside is None
         if state.pattern is None or offer.place is None or not unguessed:
             return later
@@ -188,11 +205,13 @@ class GuessAndCheck(Coded):
     def cost(self, offer: Offer, symbol: Symbol) -> tuple[bool, float]:
         """Whether a symbol is a surprise, and the length of its code word in nats."""
         if offer.radius:
-            return False, blurred_nats(offer, symbol)
+            return blurred_cost(offer, symbol)
         return word_cost(offer, symbol)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         surprise: Symbol = [0, 1] if offer.kind == "paired" else 1
+        if offer.radius:
+            surprise = outside_blurred(offer)
         _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
         return calm + self.cost(offer, self.likely(offer))[1], surprised + self.cost(offer, surprise)[1]
 
@@ -216,12 +235,12 @@ class GuessAndCheck(Coded):
 
     def likely(self, offer: Offer) -> Symbol:
         if offer.radius:
-            return offer.rows // 2
+            return likely_blurred(offer)
         return 0 if offer.guess is not None else locate(offer, (offer.low + offer.high) / 2)
 
     def widest(self, offer: Offer) -> float:
         if offer.radius:
-            return self.publish_width(offer, self.likely(offer))
+            return max(self.publish_width(offer, symbol) for symbol in (likely_blurred(offer), outside_blurred(offer)))
         # Limits are widest for values in the middle of the range, and for the longest words.
         middle = locate(offer, (offer.low + offer.high) / 2)
         if offer.guess is None:

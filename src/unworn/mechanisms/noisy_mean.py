@@ -72,6 +72,25 @@ class NoisyMean(Noisy):
     def named_theorem(self) -> str:
         return THEOREM_F if self.accounting == "F" else self.theorem
 
+    def named_currency(self) -> str:
+        """Nats under Theorem F, which knows no privacy; privacy loss under D2."""
+        return "nats" if self.accounting == "F" else self.currency
+
+    def spent(self, state: State) -> float:
+        if self.accounting != "F":
+            return super().spent(state)
+        return state.asked * self._cost(state.rows, self.paid(state)[1])
+
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        if self.accounting != "F" or offer.price is None:
+            return super().prices(offer)
+        cost = self._cost(offer.rows, offer.price[1])
+        return cost, cost
+
+    def _cost(self, rows: int, kept: float) -> float:
+        """What one answer costs in nats: as recorded, or as it would be."""
+        return self.answer_nats(rows, kept) if self.kappa is None else self.kappa
+
     def half_width(self, rows: int, asks: int, log_beta: float) -> float:
         if self.accounting != "F":
             return super().half_width(rows, asks, log_beta)

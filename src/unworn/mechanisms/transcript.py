@@ -321,9 +321,10 @@ class Transcript:
         parent: int | None,
         position: int = 0,
         final: tuple[int, int, bool] | None = None,
+        noise: bool = False,
     ) -> Offer:
-        """Price an ask at this point."""
-        return self._offer(self.state, facts, guess, parent, position, final)
+        """Price an ask at this point; with ``noise``, to be answered by noise whatever guess there is."""
+        return self._offer(self.state, facts, guess, parent, position, final, noise)
 
     def _offer(
         self,
@@ -333,6 +334,7 @@ class Transcript:
         parent: int | None,
         position: int,
         final: tuple[int, int, bool] | None,
+        noise: bool,
     ) -> Offer:
         if final is not None:
             before = None if parent is None else self.record(parent)
@@ -341,6 +343,8 @@ class Transcript:
             return self.mechanism.offer_final(state, facts, FinalPlace(*final, told))
         if parent is None:
             self.mechanism.check(facts)
+            if noise:
+                return self.mechanism.offer_noise(state, facts, guess, position)
             if facts.null is not None and guess is None:
                 return self.mechanism.offer_test(state, facts, position)
             return self.mechanism.offer(state, facts, guess, position)
@@ -366,7 +370,9 @@ class Transcript:
             final = record.offer.final
             if not self._is_in_place(index, final, position, size):
                 raise Tampered(f"entry {index} claims another place among final values", index=index)
-            offer = self._offer(before, record.facts, record.guess, record.parent, position, final)
+            offer = self._offer(
+                before, record.facts, record.guess, record.parent, position, final, record.offer.requested
+            )
             if position:
                 offer = self.mechanism.reprice(offer, self._states[index - 1])
             event, published = self.mechanism.charge(offer, record.symbol), self.mechanism.publish(offer, record.symbol)
