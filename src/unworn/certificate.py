@@ -120,6 +120,7 @@ class Certificate:
             **({} if offer.place is None else {"place": list(offer.place)}),
             **({} if not offer.kept else {"kept": offer.kept, "radius": offer.radius}),
             **({} if not offer.most else {"most": offer.most}),
+            **({} if not offer.rate else {"rate": offer.rate}),
             **({} if offer.final is None else {"final": list(offer.final)}),
             **({} if offer.null is None else dict(zip(("side", "null", "level"), offer.null, strict=True))),
             **self.terms.mechanism.numbers(offer),

@@ -103,6 +103,18 @@ class Screened:
 
 
 @dataclass(frozen=True, slots=True)
+class Matched:
+    """It was told with noise whether the rows agree with a guess, and in case of a ``surprise`` their count (Theorem U).
+
+    ``kept`` and ``nats`` are as in :class:`Blurred`.
+    """
+
+    surprise: bool
+    kept: float
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
 class Drew:
     """The value of one fresh row, 0 or 1, was released, turned over with probability ``flip``."""
 
@@ -142,6 +154,7 @@ Event = (
     | Guessed
     | Blurred
     | Screened
+    | Matched
     | Finished
     | Looked
     | Shown
@@ -157,6 +170,7 @@ _KINDS: dict[str, type[Event]] = {
     "guessed": Guessed,
     "blurred": Blurred,
     "screened": Screened,
+    "matched": Matched,
     "finished": Finished,
     "looked": Looked,
     "shown": Shown,

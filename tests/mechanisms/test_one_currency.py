@@ -16,11 +16,13 @@ from scipy.stats import binom, multinomial
 from tests.mechanisms.nodes import Told
 from unworn import Holdout, col, mean, share
 from unworn.bounds.covers import cosine_nats
+from unworn.bounds.noisy_agreement import surprise_nats, threshold_below
 from unworn.bounds.one_currency import beats_cells, choose_noise, is_renewed, narrowed_radius, stretch
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, State, blurred_counts
 from unworn.mechanisms.base import RAISED, FinalPlace
 from unworn.mechanisms.final_values import answer_final
+from unworn.mechanisms.noisy_checks import agreeing_reach, guessed_count
 from unworn.queries.query import Facts
 
 FACTS = Facts("binary", 0.0, 1.0, zero_one=True)
@@ -48,8 +50,17 @@ def noise(radius: int) -> list[tuple[int, float]]:
     return [(m, (1 + math.cos(math.pi * m / radius)) / (2 * radius)) for m in range(1 - radius, radius)]
 
 
-Turn = tuple[Offer, list[tuple[list[Any], float]]]
-"""An offer, and what is told of each count, with the chance of each noise."""
+def agreement_chances(offer: Offer) -> np.ndarray:
+    """How likely each count is to be said to agree, from its definition."""
+    reach, guess = agreeing_reach(offer), guessed_count(offer)
+    threshold = threshold_below(reach, surprise_nats(offer.rows, offer.kept, offer.rate), offer.rate)
+    away = np.arange(offer.rows + 1) - guess
+    weight = np.exp(offer.rate * (away - threshold)) + np.exp(offer.rate * (-away - threshold))
+    return np.where(np.abs(away) <= reach, 1.0 / (1.0 + weight), 0.0)
+
+
+Turn = tuple[Offer, list[tuple[list[Any], float | np.ndarray]]]
+"""An offer, and what is told of each count, with the chance of each noise: one for all counts, or one for each."""
 
 
 class Play:
@@ -69,7 +80,7 @@ class Play:
     def _best(self, law: np.ndarray, state: State, weights: np.ndarray, asks: str) -> float:
         if not asks or weights.sum() < 1e-15:
             return 0.0
-        guesses = {"g": (0.25, 0.6), "s": (0.0, 1.0)}.get(asks[0], (None,))
+        guesses = {"g": (0.25, 0.6), "s": (0.0, 1.0), "c": (0.0, 0.25, 0.6)}.get(asks[0], (None,))
         return max(
             self._missed(law, state, weights, asks, question, self._turn(state, asks[0], guess))
             for question in QUESTIONS
@@ -90,6 +101,8 @@ class Play:
         if kind == "g":
             told = [self.mechanism.answer(state, offer, None, rows).symbol for rows in tellers]  # type: ignore[arg-type]
             return offer, [(told, 1.0)]
+        if kind == "c":
+            return self._matched_turn(offer)
         if kind == "s":
             return self._screened_turn(self.mechanism.offer_noise(state, FACTS, Guess(guess or 0.0, 0.0)))
         return offer, [([count + m for count in self.counts], chance) for m, chance in noise(offer.radius)]
@@ -104,6 +117,14 @@ class Play:
         outside = [([None if low[c] else (1, c + m) for c in self.counts], chance) for m, chance in noise(offer.radius)]
         return offer, inside + outside
 
+    def _matched_turn(self, offer: Offer) -> Turn:
+        """A guess that is checked with noise: agreement, with the chance of each count, or a count with noise."""
+        agreeing = agreement_chances(offer)
+        surprises = [
+            ([(1, c + m) for c in self.counts], (1.0 - agreeing) * chance) for m, chance in noise(offer.radius)
+        ]
+        return offer, [([0 for _ in self.counts], agreeing), *surprises]
+
     def _missed(
         self, law: np.ndarray, state: State, weights: np.ndarray, asks: str, question: np.ndarray, turn: Turn
     ) -> float:
@@ -114,7 +135,8 @@ class Play:
         for told, chance in outcomes:
             for symbol in dict.fromkeys(word for word in told if word is not None):
                 here = np.isin(counts, [count for count, word in enumerate(told) if word == symbol])
-                groups[symbol] = groups.get(symbol, 0.0) + chance * weights * here
+                likely = np.broadcast_to(chance, len(self.counts))[counts]
+                groups[symbol] = groups.get(symbol, 0.0) + likely * weights * here
         total = 0.0
         for symbol, part in groups.items():
             low, high, later = self._after(state, offer, symbol)

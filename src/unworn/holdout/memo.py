@@ -182,7 +182,9 @@ class Memo:
                 continue
             if offer.kind == "binary" and offer.part is None and noise is not None:
                 counted.append(query)
-            elif offer.guess is None and offer.null is None and offer.final is None and noise is not None:
+            elif (
+                (offer.guess is None or offer.rate) and offer.null is None and offer.final is None and noise is not None
+            ):
                 self._waiting.append((query, noise))
             if offer.kind == "binary" or not offer.radius:
                 together.setdefault(offer.part, []).append(query)

@@ -81,7 +81,8 @@ class Offer:
     and the two limits share the level. ``final`` is (position, questions, whether they are the last). With a ``radius``
     the answer is a count plus noise below it, and ``kept`` is what Theorem U stretches nats by. With ``most`` it first
     says whether at most so many rows count (where it is negative: do not count), and if so the noise is narrower.
-    ``requested`` says that noise was asked for, whatever guess there is.
+    ``requested`` says that noise was asked for, whatever guess there is. With a ``rate`` agreement with the guess is
+    told with noise, at chances that change by at most e^rate from one count to the next.
     """
 
     index: int
@@ -111,6 +112,7 @@ class Offer:
     radius: int = 0
     most: int = 0
     requested: bool = False
+    rate: float = 0.0
 
     @property
     def span(self) -> float:
@@ -119,8 +121,10 @@ class Offer:
 
     def to_json(self) -> list[Any]:
         """Its fields in order; those at the end that say nothing are left out."""
-        if self.requested:
+        if self.rate:
             return list(_OFFER_VALUES(self))
+        if self.requested:
+            return list(_REQUESTED_VALUES(self))
         return list(_NOISE_VALUES(self) if self.kept or self.final is not None else _FIRST_VALUES(self))
 
     @classmethod
@@ -134,6 +138,8 @@ class Offer:
             raise ValueError("nothing is priced like this")
         if not -offer.rows < offer.most < offer.rows or ((offer.most or offer.requested) and not offer.radius):
             raise ValueError("nothing is checked like this before noise is drawn")
+        if offer.rate and not (offer.rate > 0 and offer.radius and offer.guess is not None and not offer.most):
+            raise ValueError("no guess is checked with noise like this")
         if offer.place is not None and min(offer.place[1:]) < 0:
             raise ValueError("no symbol costs less than nothing")
         return offer
@@ -144,6 +150,7 @@ _OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 _OFFER_VALUES = attrgetter(*_OFFER_FIELDS)
 _FIRST_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("place") + 1])
 _NOISE_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("radius") + 1])
+_REQUESTED_VALUES = attrgetter(*_OFFER_FIELDS[: _OFFER_FIELDS.index("requested") + 1])
 
 
 @assign_fields

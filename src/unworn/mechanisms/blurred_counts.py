@@ -2,7 +2,8 @@
 
 Theorem U adds their cost to that of the symbols. What a noisy answer shows surely is that the rows' count lies within
 the noise's reach of it. Where few rows can be expected to count, or nearly all, it is first told whether they are
-(``Offer.most``): that is nearly free, and then noise that is narrower costs no more.
+(``Offer.most``): that is nearly free, and then noise that is narrower costs no more. Where guesses are checked with
+noise (``Offer.rate``), a noisy count follows a surprise.
 """
 
 from __future__ import annotations
@@ -13,10 +14,18 @@ from dataclasses import replace
 from unworn.bounds.covers import cosine_nats, low_count_nats
 from unworn.bounds.one_currency import choose_noise, is_renewed, low_count, narrowed_radius
 from unworn.errors import Unaskable
-from unworn.events import Blurred, Screened
+from unworn.events import Blurred, Matched, Screened
 from unworn.mechanisms.base import Offer, Published, State, Symbol, has_failed
 from unworn.mechanisms.coded import OUTSIDE, REST_NATS, SPARE_NATS, failure_nats, folded, place_of
 from unworn.mechanisms.limits import interval
+from unworn.mechanisms.noisy_checks import (
+    after_matched,
+    agreeing_reach,
+    draw_agreement,
+    guessed_count,
+    matched_cost,
+    matched_event,
+)
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Rows
@@ -69,6 +78,11 @@ def blurred_count(offer: Offer, query: Query, rows: Rows, noise: Stream | None) 
     from unworn.noise.cosine import raised_cosine
 
     count = int(rows.rounded([query], [noise])[0])
+    if offer.rate:
+        # Noise of their own for both: another guess at the same question, in a copy of the ledger, must not share it.
+        own = noise.within("matched", guessed_count(offer), agreeing_reach(offer))
+        agrees = draw_agreement(offer, count, own.within("agreement"))
+        return 0 if agrees else [1, count + int(raised_cosine(own.within("count"), offer.radius, 1)[0])]
     if not offer.most:
         return count + int(raised_cosine(noise, offer.radius, 1)[0])
     low, high = _checked_counts(offer)
@@ -83,6 +97,8 @@ def blurred_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     """Whether a check failed, and what the noisy answer costs; that none could be made has a long word."""
     if offer.runs_code:
         raise ValueError("code that sees all the rows need not be a mean over them, which noise would hide")
+    if offer.rate:
+        return matched_cost(offer, symbol)
     if has_failed(symbol):
         return False, failure_nats(offer, symbol, SPARE_NATS)
     if offer.most and not isinstance(symbol, list):
@@ -93,14 +109,18 @@ def blurred_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     return isinstance(symbol, list), cosine_nats(offer.rows, offer.kept, offer.radius) + REST_NATS
 
 
-def blurred_event(offer: Offer, symbol: Symbol) -> Blurred | Screened:
+def blurred_event(offer: Offer, symbol: Symbol) -> Blurred | Screened | Matched:
+    if offer.rate:
+        return matched_event(offer, symbol)
     surprise, nats = blurred_cost(offer, symbol)
     if not offer.most:
         return Blurred(offer.radius, offer.kept, nats)
     return Screened(surprise, offer.radius, offer.kept, nats)
 
 
-def after_blurred(state: State, event: Blurred | Screened) -> State:
+def after_blurred(state: State, event: Blurred | Screened | Matched) -> State:
+    if isinstance(event, Matched):
+        return after_matched(state, event)
     if not state.kept <= event.kept < 1.0:
         raise TypeError("what Theorem U keeps never falls")
     if isinstance(event, Screened):
@@ -113,14 +133,34 @@ def after_blurred(state: State, event: Blurred | Screened) -> State:
 def reveal_blurred(offer: Offer, symbol: Symbol, log_side: float | None) -> Published:
     """The limits of the counts that the noise can have led from."""
     surely, radius, blurred = (0, offer.rows), offer.radius, symbol
+    if offer.rate:
+        return _reveal_matched(offer, symbol, log_side)
     if offer.most:
         surely, radius = _checked_counts(offer), _narrow_radius(offer)
     if offer.most and isinstance(symbol, list) and len(symbol) == 2 and symbol[0] == 1:
         low, high = surely
         surely = (high + 1, offer.rows) if offer.most > 0 else (0, low - 1)
         radius, blurred = offer.radius, symbol[1]
+    return _reveal_count(offer, blurred, radius, surely, log_side, "noise")
+
+
+def _reveal_matched(offer: Offer, symbol: Symbol, log_side: float | None) -> Published:
+    """Of agreement the limits of the counts that can be said to agree; of a surprise those of the noisy count."""
+    whole = (0, offer.rows)
+    if isinstance(symbol, list) and len(symbol) == 2 and symbol[0] == 1:
+        return _reveal_count(offer, symbol[1], offer.radius, whole, log_side, "surprise")
+    if isinstance(symbol, bool) or symbol != 0 or offer.guess is None:
+        raise ValueError(f"a guess that is checked with noise has no answer {symbol!r:.40}")
+    told = _reveal_count(offer, guessed_count(offer), agreeing_reach(offer) + 1, whole, log_side, "guess")
+    return Published(offer.guess, min(told.low, offer.guess), max(told.high, offer.guess), "guess")
+
+
+def _reveal_count(
+    offer: Offer, blurred: Symbol, radius: int, surely: tuple[int, int], log_side: float | None, source: str
+) -> Published:
+    """The limits of the counts less than ``radius`` from the blurred one, and surely between two numbers."""
     if isinstance(blurred, bool) or not isinstance(blurred, int) or abs(blurred) > 2 * offer.rows + radius:
-        raise ValueError(f"a noisy answer is a whole number of rows, not {symbol!r:.40}")
+        raise ValueError(f"a noisy answer is a whole number of rows, not {blurred!r:.40}")
     rows, length = offer.rows, offer.high - offer.low
     least, most = max(blurred - radius + 1, surely[0]), min(blurred + radius - 1, surely[1])
     if least > most:
@@ -129,12 +169,14 @@ def reveal_blurred(offer: Offer, symbol: Symbol, log_side: float | None) -> Publ
     low_share, high_share = interval(shares, (least / rows, most / rows), 1.0, log_side)
     value = min(max(blurred / rows, low_share), high_share)
     return Published(
-        offer.low + length * value, offer.low + length * low_share, offer.low + length * high_share, "noise"
+        offer.low + length * value, offer.low + length * low_share, offer.low + length * high_share, source
     )
 
 
 def likely_blurred(offer: Offer) -> Symbol:
-    """A half; where few are checked to count, as many as leave the noise room on either side."""
+    """A half; where few are checked to count, as many as leave the noise room on either side; agreement, if guessed."""
+    if offer.rate:
+        return 0
     if not offer.most:
         return offer.rows // 2
     low, high = _checked_counts(offer)
@@ -144,6 +186,8 @@ def likely_blurred(offer: Offer) -> Symbol:
 
 def outside_blurred(offer: Offer) -> Symbol:
     """What is told in the middle of the range, where limits are widest; a surprise, where a check can fail."""
+    if offer.rate:
+        return [1, offer.rows // 2]
     if not offer.most:
         return offer.rows // 2
     low, high = _checked_counts(offer)

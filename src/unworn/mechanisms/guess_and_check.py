@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Self
 from unworn.bounds.code_length import TEST
 from unworn.bounds.one_currency import beats_cells
 from unworn.errors import Unaskable
-from unworn.events import Blurred, Described, Event, Guessed, Screened
-from unworn.mechanisms.base import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.events import Blurred, Described, Event, Guessed, Matched, Screened
+from unworn.mechanisms.base import MOST_ASKS, RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.blurred_counts import (
     after_blurred,
     blurred_cost,
@@ -27,10 +27,12 @@ from unworn.mechanisms.cells import FINEST, check_cells, check_step, edges, is_i
 from unworn.mechanisms.coded import Cell, Coded, folded, priced
 from unworn.mechanisms.guess_words import farthest, octaves, unpack, with_a_word, word_cost
 from unworn.mechanisms.limits import interval
+from unworn.mechanisms.noisy_checks import is_checked_with_noise, noisy_check_offer
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.rows import Raised, Rows
 
+THEOREM_U = "one currency (Theorem U)"
 _WORTHWHILE = 0.9
 """What sharpening must narrow an interval to."""
 
@@ -57,6 +59,10 @@ class GuessAndCheck(Coded):
         How questions without a guess are answered: by one of ``"cells"``, or by a count with ``"noise"``. By default
         the first few by cells and the others by noise, which from then on costs less (Theorem U). Questions that run
         code are answered by cells.
+    surprises
+        How many surprises are planned, where they are many: then agreement is told with noise, right guesses cost
+        nothing, and each surprise a fraction of a nat instead of some ten (Theorem U). Comparisons, tests and questions
+        that run code are checked exactly all the same. Better from about five surprises in a thousand asks.
 
     Examples
     --------
@@ -74,13 +80,14 @@ class GuessAndCheck(Coded):
     """
 
     tests: ClassVar[bool] = True
-    left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces", "unguessed")
+    left_open: ClassVar[tuple[str, ...]] = ("law", "z", "pieces", "unguessed", "surprises")
     former: ClassVar[dict[str, Any]] = {"law": "C", "z": 4.0, "pieces": 8, "unguessed": "cells"}
 
     z: float | None = None
     cell: float | None = None
     pieces: int | None = None
     unguessed: Literal["cells", "noise"] | None = None
+    surprises: int | None = None
 
     def __post_init__(self) -> None:
         self.check_law()
@@ -92,9 +99,24 @@ class GuessAndCheck(Coded):
             raise ValueError(f"unguessed is 'cells', 'noise', or None for what is cheaper, not {self.unguessed!r:.40}")
         if self.pieces is not None:
             check_cells("pieces", self.pieces)
+        if self.surprises is not None:
+            if isinstance(self.surprises, bool) or not 1 <= self.surprises <= MOST_ASKS:
+                raise ValueError(f"surprises is a whole number from 1 to {MOST_ASKS:,}, not {self.surprises!r:.40}")
+            if self.law == "C":
+                raise ValueError("Theorem C has no price for agreement that is told with noise: leave out surprises=")
+
+    def to_json(self) -> dict[str, Any]:
+        """Without ``surprises`` where none are planned, as before there were any to plan."""
+        told = super().to_json()
+        if self.surprises is None:
+            del told["surprises"]
+        return told
+
+    def named_theorem(self) -> str:
+        return super().named_theorem() if self.surprises is None else THEOREM_U
 
     def after(self, state: State, event: Event) -> State:
-        if isinstance(event, Blurred | Screened) and state.pattern is not None:
+        if isinstance(event, Blurred | Screened | Matched) and state.pattern is not None:
             return after_blurred(state, event)
         if isinstance(event, Described):  # outside the pattern, unless there is none
             return state.further(event.surprise, event.nats)
@@ -112,6 +134,12 @@ class GuessAndCheck(Coded):
         span, slack = facts.span, self._slack(facts, guess, state, state.asked + 1 + position)
         if not math.isfinite(slack):
             raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
+        if self.surprises is not None and is_checked_with_noise(facts, state):
+            plain = priced(state, facts, position, "", guess=guess.value)
+            nats, error = self.spent(state) - state.log_beta, self._error(facts, guess, state)
+            checked = noisy_check_offer(plain, state, self.surprises, nats, error)
+            if checked is not None:
+                return checked
         return priced(
             state,
             facts,
@@ -259,7 +287,7 @@ class GuessAndCheck(Coded):
         """Nothing needs choosing: the defaults suit any number of rows and asks.
 
         >>> GuessAndCheck.for_(rows=10_000, asks=1_000)
-        GuessAndCheck(z=None, cell=None, pieces=None, unguessed=None)
+        GuessAndCheck(z=None, cell=None, pieces=None, unguessed=None, surprises=None)
         """
         return cls()
 
@@ -275,7 +303,9 @@ class GuessAndCheck(Coded):
         if state.pattern is not None and self.unguessed != "cells" and not offer.runs_code:
             unguessed = state.asked - state.pattern.asks
             others = max(self.spent(state) - (unguessed - state.noisy) * math.log(cells), 0.0)
-            if self.unguessed == "noise" or state.noisy or beats_cells(state.rows, others - state.log_beta, unguessed):
+            # Where guesses are checked with noise, its price is paid already: all nats are stretched.
+            noise = self.unguessed == "noise" or self.surprises is not None or state.noisy
+            if noise or beats_cells(state.rows, others - state.log_beta, unguessed):
                 return blurred_offer(offer, state, self.spent(state) - state.log_beta)
         return replace(offer, cells=cells)
 
@@ -286,9 +316,12 @@ class GuessAndCheck(Coded):
 
     def _slack(self, facts: Facts, guess: Guess, state: State, index: int) -> float:
         """z standard errors of holdout and guess together, in the question's own units."""
-        holdout = facts.span * standard_error(_variance(facts, guess), state.rows)
         z = self.z if self.z is not None else 4.0 if state.pattern is None else default_z(index, state.planned)
-        return z * math.hypot(holdout, holdout if guess.error is None else guess.error)
+        return z * self._error(facts, guess, state)
+
+    def _error(self, facts: Facts, guess: Guess, state: State) -> float:
+        holdout = facts.span * standard_error(_variance(facts, guess), state.rows)
+        return math.hypot(holdout, holdout if guess.error is None else guess.error)
 
     def _judged(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
         from unworn.mechanisms.judging import judged
