@@ -49,7 +49,7 @@ def test_nor_in_longer_conversations(monkeypatch: pytest.MonkeyPatch, beta: floa
 @pytest.mark.parametrize("charged", [True, False])
 def test_mistake_surprises_that_cost_nothing(monkeypatch: pytest.MonkeyPatch, charged: bool) -> None:
     """Neither the check nor the noise that follows charged: then the promise is passed, and only then."""
-    small_terms(monkeypatch, 0.01, 3.0, 2, 0)
+    small_terms(monkeypatch, 0.1, 2.0, 2, 0)
     if not charged:
         free = lambda offer, symbol: (isinstance(symbol, list), 0.0)  # noqa: E731
         monkeypatch.setattr("unworn.mechanisms.blurred_counts.matched_cost", free)

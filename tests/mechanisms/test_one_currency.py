@@ -55,8 +55,8 @@ def agreement_chances(offer: Offer) -> np.ndarray:
     reach, guess = agreeing_reach(offer), guessed_count(offer)
     threshold = threshold_below(reach, surprise_nats(offer.rows, offer.kept, offer.rate), offer.rate)
     away = np.arange(offer.rows + 1) - guess
-    weight = np.exp(offer.rate * (away - threshold)) + np.exp(offer.rate * (-away - threshold))
-    return np.where(np.abs(away) <= reach, 1.0 / (1.0 + weight), 0.0)
+    log_weight = np.logaddexp(offer.rate * (away - threshold), offer.rate * (-away - threshold))
+    return np.where(np.abs(away) <= reach, np.exp(-np.logaddexp(0.0, log_weight)), 0.0)
 
 
 Turn = tuple[Offer, list[tuple[list[Any], float | np.ndarray]]]
