@@ -104,7 +104,7 @@ class Screened:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """It was told with noise whether the rows agree with a guess, and in case of a ``surprise`` their count (Theorem U).
+    """It was told with noise whether the rows agree with a guess, and after a ``surprise`` their count (Theorem U).
 
     ``kept`` and ``nats`` are as in :class:`Blurred`.
     """

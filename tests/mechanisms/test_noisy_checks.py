@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,17 @@ import pytest
 from scipy.stats import binom
 
 from tests.mechanisms.test_one_currency import FACTS, agreement_chances, worst
-from unworn import Holdout, col, mean, share
+from unworn import Holdout, col, mean, plan, share
 from unworn.bounds.covers import cosine_nats
 from unworn.bounds.noisy_agreement import AgreementTerms, surprise_nats
 from unworn.errors import Tampered, Unaskable
+from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, from_json, noisy_checks
 from unworn.mechanisms.base import RAISED
 from unworn.mechanisms.noisy_checks import agreeing_reach, draw_agreement, guessed_count
 from unworn.noise import Stream
+from unworn.plan.guessed import guess_width, noisy_check_width
+from unworn.plan.pricing import noise_width
 
 CHECKED = GuessAndCheck(z=0.5, cell=0.2, surprises=1)
 
@@ -102,8 +106,10 @@ def test_agreement_is_drawn_with_the_chances_that_are_priced() -> None:
 
 
 def made(ledger: Any = None, surprises: int | None = 25, rows: int = 3_000, **options: Any) -> Holdout:
+    """With a key that is always the same, unless a ledger is given: what is drawn can be asserted."""
     values = np.random.default_rng(3).random(rows)
     mechanism = GuessAndCheck(surprises=surprises)
+    ledger = SeededStore(np.random.default_rng(5)) if ledger is None else ledger
     return Holdout({"x": values}, ledger=ledger, mechanism=mechanism, schema={"x": "number"}, **options)
 
 
@@ -221,8 +227,6 @@ def test_what_nobody_asked_for_is_written_as_before() -> None:
 def test_comparisons_code_and_tests_are_checked_exactly() -> None:
     mechanism = GuessAndCheck(surprises=25)
     state = mechanism.begin(1_000, 0.95)
-    from dataclasses import replace
-
     for facts in (
         replace(FACTS, runs_code=True),
         replace(FACTS, kind="paired", low=-1.0, high=1.0),
@@ -256,3 +260,48 @@ def test_theorem_c_has_no_price_for_it_and_noise_nobody_can_sharpen() -> None:
     answer = holdout.ask(share(col("x") < 0.3), guess=0.3)
     with pytest.raises(Unaskable, match="noisy answer"):
         holdout.sharpen(answer)
+
+
+# ---------------------------------------------------------------- what it is worth
+
+
+@pytest.mark.parametrize("rows", [10_000, 100_000])
+def test_it_is_narrower_than_codes_from_three_surprises_in_a_thousand_asks(rows: int) -> None:
+    """And than noise for every answer up to a hundred: the table of ``docs/theory/one-currency.md``."""
+    widths = {
+        wrong: (guess_width(rows, 1_000, wrong, 0.05), noisy_check_width(rows, 1_000, wrong, 0.05) or 1.0)
+        for wrong in (1, 2, 3, 5, 10, 25, 100)
+    }
+    assert widths[1][1] > widths[1][0]
+    assert all(noisy < codes for wrong, (codes, noisy) in widths.items() if wrong >= 3)
+    assert widths[25][1] < 0.7 * widths[25][0]
+    noise_alone = noise_width("F bounded", rows, 1_000, 0.05) or 0.0
+    assert widths[100][1] < noise_alone < (noisy_check_width(rows, 1_000, 150, 0.05) or 0.0)
+
+
+def conversation(surprises: int | None, asks: int = 400, rows: int = 4_000) -> tuple[Holdout, float]:
+    """Every twentieth guess is wrong; the others are as good as a second sample's. The last is asked at one half."""
+    rng, holdout = np.random.default_rng(11), made(surprises=surprises, rows=rows)
+    error = 0.5 / math.sqrt(rows)
+    for place in range(asks):
+        truth = 0.2 + 0.6 * place / asks
+        guess = truth + float(rng.normal(0, error)) + (0.15 if place % 20 == 19 else 0.0)
+        answer = holdout.ask(share(col("x") < truth), guess=guess, guess_se=error)
+        assert answer.low <= truth <= answer.high
+    return holdout, holdout.ask(share(col("x") < 0.5), guess=0.5, guess_se=error).width
+
+
+def test_a_conversation_with_many_surprises_ends_narrower_than_with_codes() -> None:
+    codes, coded_width = conversation(None)
+    noisy, noisy_width = conversation(20)
+    assert codes.meter.surprises >= 20
+    assert 20 <= noisy.meter.surprises < 45  # those planned, and some by chance: on one sample they come together
+    assert noisy.meter.spent < codes.meter.spent / 8
+    assert noisy_width < 0.85 * coded_width
+    noisy.verify()
+
+
+def test_a_plan_says_when_it_is_worth_it() -> None:
+    assert "GuessAndCheck(surprises=25)" in plan(rows=10_000, asks=1_000, surprises=25).advice
+    assert "surprises=" not in plan(rows=10_000, asks=1_000, surprises=1).advice
+    assert plan(rows=10_000, asks=1_000).noisy_check_width is None

@@ -83,6 +83,15 @@ def needless_chance(surprises: int, asks: int) -> float:
     return min(_NEEDLESS * surprises / asks, 0.5)
 
 
+def all_surprises(planned: int) -> int:
+    """How many surprises there will be in all, with those that come by chance.
+
+    >>> all_surprises(20)
+    26
+    """
+    return math.ceil((1.0 + _NEEDLESS) * planned - _UPWARD)
+
+
 def planned_share(surprises: int) -> int:
     """How many of so many surprises were planned, and came not by chance.
 

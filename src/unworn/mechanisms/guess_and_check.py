@@ -62,7 +62,7 @@ class GuessAndCheck(Coded):
     surprises
         How many surprises are planned, where they are many: then agreement is told with noise, right guesses cost
         nothing, and each surprise a fraction of a nat instead of some ten (Theorem U). Comparisons, tests and questions
-        that run code are checked exactly all the same. Better from about five surprises in a thousand asks.
+        that run code are checked exactly all the same. Narrower from about three surprises in a thousand asks on.
 
     Examples
     --------

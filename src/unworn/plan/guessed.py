@@ -6,10 +6,12 @@ make a plan narrower.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, exp, log
 
 from unworn.bounds import clopper_pearson
 from unworn.bounds.code_length import Pattern, distance_nats, log_final_level
+from unworn.bounds.noisy_agreement import all_surprises
 from unworn.bounds.numerics import LN2
 from unworn.mechanisms import Guess, GuessAndCheck, State
 from unworn.queries.query import Facts
@@ -33,6 +35,25 @@ def guess_width(rows: int, asks: int, surprises: int, beta: float) -> float:
     mechanism = GuessAndCheck()
     offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
     return mechanism.publish_width(offer, 0)
+
+
+def noisy_check_width(rows: int, asks: int, surprises: int, beta: float) -> float | None:
+    """The same where agreement is told with noise, for so many planned surprises; none where that cannot be priced.
+
+    Besides them there are the surprises that come by chance where guesses are right, as many as are reckoned with.
+
+    >>> [round(noisy_check_width(10_000, 1_000, wrong, 0.05), 4) for wrong in (5, 25, 100)]
+    [0.0668, 0.083, 0.1066]
+    """
+    wrong = max(surprises, 1)
+    mechanism, share = GuessAndCheck(surprises=wrong), Facts("binary", 0.0, 1.0, zero_one=True)
+    state = mechanism.begin(rows, 1.0 - beta, asks)
+    first = mechanism.offer(state, share, Guess(0.5))
+    if not first.rate:
+        return None
+    nats = all_surprises(wrong) * mechanism.cost(first, [1, rows // 2])[1]
+    last = replace(state, asked=asks - 1, surprises=min(wrong, asks - 1), nats=nats, kept=first.kept)
+    return mechanism.publish_width(mechanism.offer(last, share, Guess(0.5)), 0)
 
 
 def code_nats(asks: int, surprises: int) -> float:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from unworn.display import show_html
-from unworn.plan.guessed import MOST, code_nats, guess_width
+from unworn.plan.guessed import MOST, code_nats, guess_width, noisy_check_width
 from unworn.queries.frames import to_frame
 
 Tells = Literal["values", "domain values", "sides", "bests", "coins"]
@@ -103,12 +103,29 @@ class Plan:
         return code_nats(asks, wrong + 1) - code_nats(asks, wrong)
 
     @property
+    def noisy_check_width(self) -> float | None:
+        """What ``width`` would be with ``GuessAndCheck(surprises=...)``, which tells agreement with noise."""
+        asks = min(self.asks, _MANY)
+        if not self.surprises:
+            return None
+        return noisy_check_width(self.rows, asks, min(self.surprises, asks), 1 - self.confidence)
+
+    @property
     def advice(self) -> str:
         """What to do, in sentences."""
         wrong = f"{self.surprises:,} {'surprise' if self.surprises == 1 else 'surprises'}"
         asks = min(self.asks, _MANY)
         more = guess_width(self.rows, asks, min(self.surprises + 1, asks - 1), 1 - self.confidence)
         within = " in a million asks" if self.asks > _MANY else ""
+        noisy = self.noisy_check_width
+        told_with_noise = (
+            [
+                f"So many surprises are cheaper where agreement is told with noise: with "
+                f"GuessAndCheck(surprises={self.surprises}) it is {half(noisy)}."
+            ]
+            if noisy is not None and noisy < self.width and self.width > 0
+            else []
+        )
         free = "Ask freely" if self.best == "GuessAndCheck" and self.width < 0.5 else "Ask with care"
         return "\n".join(
             [
@@ -117,6 +134,7 @@ class Plan:
                 f"After them, with {wrong}, an answer that agrees with its guess is {half(self.width)}.",
                 f"Each wrong guess costs about {self.surprise_nats:.0f} nats{within}: one more would make it "
                 f"{half(more)}. Right ones cost next to nothing.",
+                *told_with_noise,
                 f"Your final number will be {half(self.final)}; that of an untouched test set would be "
                 f"{half(self.untouched)}.",
                 "The number of asks need not be planned: for GuessAndCheck asks= is a cap that changes no price.",
