@@ -96,4 +96,5 @@ def _are_surely_enough(transcript: Transcript) -> bool:
     if not isinstance(transcript.mechanism, GuessAndCheck):
         return False
     offer = transcript.mechanism.offer(transcript.state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-    return offer.slack + 1 / offer.rows + math.sqrt((LN2 - offer.log_level) / (2 * offer.rows)) <= WIDE
+    nats = (LN2 - offer.log_level) / (1 - offer.kept)
+    return offer.slack + 1 / offer.rows + math.sqrt(nats / (2 * offer.rows)) <= WIDE

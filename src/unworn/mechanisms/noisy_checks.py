@@ -59,11 +59,11 @@ def draw_agreement(offer: Offer, count: int, noise: Stream) -> bool:
     from unworn.noise.selection import exponential
 
     guess, reach = guessed_count(offer), agreeing_reach(offer)
-    if abs(count - guess) > reach:
-        return False
     threshold = threshold_below(reach, surprise_nats(offer.rows, offer.kept, offer.rate), offer.rate)
     scores = [0, count - guess - threshold, guess - threshold - count]
-    return exponential(noise, scores, offer.rate) == 0
+    # Drawn also where it is sure: a surprise must not take less time for that.
+    drawn = exponential(noise, scores, offer.rate) == 0
+    return drawn and abs(count - guess) <= reach
 
 
 def matched_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
