@@ -102,6 +102,19 @@ def test_a_batch_of_which_some_are_noisy_is_counted_once_and_rounded_once() -> N
     assert [noise.words(2).tolist() for noise in noises] == [noise.words(2).tolist() for noise in alone]
 
 
+def test_guesses_that_are_checked_with_noise_are_rounded_together() -> None:
+    sample = rows()
+    memo = Memo(sample)
+    queries = [UNIT, mean(1 - col("x"), range=(0, 1)), BINARY]
+    noises = [stream(place) for place in range(3)]
+    offers = [replace(noisy(query, sample), guess=0.5, rate=0.1) for query in queries]
+    memo.prefetch(list(zip(queries, offers, strict=True)), noises, all_noisy=False)
+    assert [memo.rounded([query], [noise])[0] for query, noise in zip(queries, noises, strict=True)] == [
+        Sample.rounded(sample, [query], [stream(place)])[0] for place, query in enumerate(queries)
+    ]
+    assert sample.read_for == [1, 2]  # the count with whatever else is counted, and the two means at once
+
+
 def test_one_that_cannot_be_rounded_fails_by_itself() -> None:
     class Fragile(Counting):
         def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,8 @@ from tests.mechanisms.test_one_currency import FACTS, agreement_chances, worst
 from unworn import Holdout, col, mean, plan, share
 from unworn.bounds.covers import cosine_nats
 from unworn.bounds.noisy_agreement import AgreementTerms, surprise_nats
-from unworn.errors import Tampered, Unaskable
+from unworn.errors import SmallHoldout, Tampered, Unaskable
+from unworn.events import Matched
 from unworn.ledger.seeded import SeededStore
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, from_json, noisy_checks
 from unworn.mechanisms.base import RAISED
@@ -204,6 +206,8 @@ def test_more_surprises_than_planned_are_half_of_a_longer_plan() -> None:
     assert len(set(rates)) == 4  # for 2, 4, 8 and 16
     assert rates == sorted(rates, reverse=True)
     assert state.kept >= offer.kept > 0
+    with pytest.raises(TypeError, match="never falls"):
+        mechanism.follow(state, Matched(False, state.kept / 2, 0.0))
 
 
 def test_what_nobody_asked_for_is_written_as_before() -> None:
@@ -305,3 +309,12 @@ def test_a_plan_says_when_it_is_worth_it() -> None:
     assert "GuessAndCheck(surprises=25)" in plan(rows=10_000, asks=1_000, surprises=25).advice
     assert "surprises=" not in plan(rows=10_000, asks=1_000, surprises=1).advice
     assert plan(rows=10_000, asks=1_000).noisy_check_width is None
+
+
+@pytest.mark.parametrize("rows", [900, 1_100, 1_300, 2_000])
+def test_rows_are_called_few_where_stretched_nats_make_them_so(rows: int) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        holdout = made(rows=rows, surprises=100)
+    wide = (holdout.meter.next_width or 1.0) > 0.2
+    assert any(issubclass(warning.category, SmallHoldout) for warning in caught) is wide
