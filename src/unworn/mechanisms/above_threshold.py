@@ -1,4 +1,4 @@
-"""AboveThreshold: is it at least this much? One bit an ask; only the yeses cost."""
+"""AboveThreshold: is it at least this much? One bit per ask; only the yeses cost."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Ladder(Coded):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind == "paired":
-            raise self.refused(facts, "a board has one score a submission; PairedLadder compares two")
+            raise self.refused(facts, "a board has one score per submission; PairedLadder compares two")
         if (facts.low, facts.high) != self.range:
             raise Unaskable(
                 f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "

@@ -1,4 +1,4 @@
-"""OneSample: one fresh row an ask, and one bit of it: the cheapest answer there is."""
+"""OneSample: one fresh row per ask, and one bit of it: the cheapest answer there is."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class PrivateLadder(Threshold):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind == "paired":
-            raise Unaskable("a board has one score a submission, and compares it with the best by itself")
+            raise Unaskable("a board has one score per submission, and compares it with the best by itself")
         if (facts.low, facts.high) != self.range:
             raise Unaskable(
                 f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "

@@ -109,7 +109,7 @@ class SampleSplitting(Mechanism):
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
-        """One part an ask: how few rounds will do is for the asker to say.
+        """One part per ask: how few rounds will do is for the asker to say.
 
         >>> SampleSplitting.for_(rows=10_000, asks=28)
         SampleSplitting(rounds=None)

@@ -113,7 +113,7 @@ class Subsampled(Noisy):
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
-        """The fewest rows an ask for which all intervals are within ``width``.
+        """The fewest rows per ask for which all intervals are within ``width``.
 
         Without a goal: for which they are a quarter wider than at best.
         """
