@@ -64,8 +64,8 @@ class AboveThreshold(Coded):
         super().check(facts)
         if not facts.low <= self.threshold <= facts.high:
             raise Unaskable(
-                f"the question's range [{facts.low:g}, {facts.high:g}] does not hold the threshold {self.threshold:g}: "
-                "every answer is known beforehand; seal rows with a threshold in the question's own units"
+                f"the question's range [{facts.low:g}, {facts.high:g}] does not contain the threshold "
+                f"{self.threshold:g}: every answer is known beforehand; seal rows with a threshold in its own units"
             )
 
     def after(self, state: State, event: Event) -> State:

@@ -140,11 +140,11 @@ class GuessAndCheck(Coded):
         pieces = {*range(0, offer.cells, max(1, offer.cells // 64)), offer.cells // 2, offer.cells - 1}
         after = max(self.publish_width(offer, piece) for piece in pieces)
         if told.inside is not None and offer.place is not None:
-            raise Unaskable("this answer is sharpened already; holdout.final tells the exact value")
+            raise Unaskable("this answer was sharpened already; holdout.final releases the exact value")
         if after > _WORTHWHILE * before:
             raise Unaskable(
                 f"sharpening would gain next to nothing: ± {before:.4g} would become ± {after:.4g} at worst.\n"
-                "  Nothing was charged. holdout.final tells the exact value, as the last word."
+                "  Nothing was charged. holdout.final releases the exact value, as the last word."
             )
 
     def sharpen(self, state: State, told: Offer, symbol: Symbol) -> Offer:

@@ -110,7 +110,7 @@ class Ladder(Coded):
         if (facts.low, facts.high) != self.range:
             raise Unaskable(
                 f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
-                f"[{facts.low:g}, {facts.high:g}]: all submissions have one metric, whose range= the Ladder is given"
+                f"[{facts.low:g}, {facts.high:g}]: all submissions share one metric, and range= is its range"
             )
 
     def after(self, state: State, event: Event) -> State:
@@ -127,7 +127,7 @@ class Ladder(Coded):
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if position:
-            raise Unaskable("a ladder is climbed one submission at a time: each is held against the best before it")
+            raise Unaskable("a ladder is climbed one submission at a time: each is compared with the best before it")
         rungs = Rungs(facts.low, facts.high, self.step, self.higher)
         outside = state.best is None  # the first score is one of equally long words
         return replace(priced(state, facts, 0, "" if outside else "asker"), cells=rungs.count, best=state.best)

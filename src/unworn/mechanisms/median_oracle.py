@@ -140,7 +140,7 @@ class MedianOracle(PrivatelyChecked):
         if (reach := found.reach(rows, asks, 1 - beta)) >= 0.5:
             raise ValueError(
                 f"MedianOracle promises ± {min(reach, 1.0):.3g} at best with {rows:,} rows and a domain of "
-                f"{self.points:,} points, which is nothing: of the data sets that can be listed ({LARGEST:,}) the "
+                f"{self.points:,} points, which says nothing: of the data sets that can be listed ({LARGEST:,}) the "
                 f"nearest is within ± {nearness(self.points, sizes[-1]):.3g} of the rows, and {_REASON}"
             )
         return found

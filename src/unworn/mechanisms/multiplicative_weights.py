@@ -154,8 +154,8 @@ class MultiplicativeWeights(PrivatelyChecked):
         if found[0] >= 0.5:
             raise ValueError(
                 f"MultiplicativeWeights promises ± {min(found[0], 1.0):.3g} at best with {rows:,} rows, {asks:,} asks "
-                f"and a domain of {self.points:,} cells, which is nothing: {found[1].limit - 1:,} guesses may be wrong "
-                "by what its threshold can tell.\n"
+                f"and a domain of {self.points:,} cells, which says nothing: {found[1].limit - 1:,} guesses may be "
+                "wrong by what its threshold can tell.\n"
                 "  Seal more rows, or use BoundedNoise, or GuessAndCheck with guesses of your own."
             )
         return found[1]

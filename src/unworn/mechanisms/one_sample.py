@@ -46,7 +46,7 @@ class OneSample(Mechanism):
 
     def __post_init__(self) -> None:
         if self.flip is not None and not 0 < number("flip", self.flip) < 0.5:
-            raise ValueError(f"flip is the probability of turning an answer over, in (0, 0.5), not {self.flip!r}")
+            raise ValueError(f"flip is the probability of flipping an answer, in (0, 0.5), not {self.flip!r}")
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if asks is None or self.flip is None:

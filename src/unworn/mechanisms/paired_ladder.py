@@ -62,7 +62,7 @@ class PairedLadder(Coded):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind != "paired":
-            raise self.refused(facts, "ask it holdout.compare(new, best); Ladder tells single scores")
+            raise self.refused(facts, "ask holdout.compare(new, best); Ladder scores single submissions")
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised

@@ -122,7 +122,7 @@ class PrivateLadder(Threshold):
         if (facts.low, facts.high) != self.range:
             raise Unaskable(
                 f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
-                f"[{facts.low:g}, {facts.high:g}]: all submissions have one metric, whose range= the board is given"
+                f"[{facts.low:g}, {facts.high:g}]: all submissions share one metric, and range= is its range"
             )
 
     def after(self, state: State, event: Event) -> State:
@@ -133,8 +133,8 @@ class PrivateLadder(Threshold):
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if position:
             raise Unaskable(
-                "a ladder is climbed one submission at a time: each is held against the best before it, "
-                "which others of a batch may have raised"
+                "a ladder is climbed one submission at a time: each is compared with the best before it, "
+                "which others in a batch may have raised"
             )
         return replace(super().offer(state, facts, guess, position), best=state.best or 0)
 

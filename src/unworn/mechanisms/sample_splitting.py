@@ -50,7 +50,7 @@ class SampleSplitting(Mechanism):
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if asks is None:
-            raise ValueError("SampleSplitting shares its confidence out in advance: give Holdout(asks=...)")
+            raise ValueError("SampleSplitting divides its confidence among the asks in advance: give Holdout(asks=...)")
         if (self.rounds or asks) > rows:
             raise ValueError(f"{rows} rows cannot be cut into {self.rounds or asks} parts: plan fewer asks or rounds")
         return super().begin(rows, confidence, asks)

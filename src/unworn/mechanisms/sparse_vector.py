@@ -99,8 +99,8 @@ class SparseVector(Threshold):
         super().check(facts)
         if not facts.low <= self.threshold <= facts.high:
             raise Unaskable(
-                f"the question's range [{facts.low:g}, {facts.high:g}] does not hold the threshold {self.threshold:g}: "
-                "every answer is known beforehand; seal rows with a threshold in the question's own units"
+                f"the question's range [{facts.low:g}, {facts.high:g}] does not contain the threshold "
+                f"{self.threshold:g}: every answer is known beforehand; seal rows with a threshold in its own units"
             )
 
     def level(self, offer: Offer) -> int:
@@ -135,7 +135,7 @@ class SparseVector(Threshold):
         if not self.refresh and asks is not None and self.tops > asks:
             raise ValueError(
                 f"with one threshold every count has noise in proportion to tops, and {self.tops:,} tops cannot come "
-                f"of {asks:,} asks: give tops of at most {asks:,}, or refresh=True"
+                f"from {asks:,} asks: give tops of at most {asks:,}, or refresh=True"
             )
 
     def chosen(self, rows: int, asks: int, beta: float) -> Self:

@@ -88,7 +88,7 @@ class Subsampled(Noisy):
     def check(self, facts: Facts) -> None:
         if facts.kind == "statistic":
             raise Unaskable(
-                "a statistic of all the rows cannot be had from a few of them: use Gaussian or BoundedNoise"
+                "a statistic of all the rows cannot be computed from a few of them: use Gaussian or BoundedNoise"
             )
         super().check(facts)
 
