@@ -386,7 +386,7 @@ class Holdout(Looking):
         """The question that an answer was given to, if it is still the same."""
         query = answer.query if answer.query is not None else parse(record.question)
         if query.fingerprint != record.fingerprint:
-            raise Unaskable("this answer carries another question than the one it was given to: ask that question itself")
+            raise Unaskable("this answer carries another question than the one it was given to: ask that one itself")
         query.facts(self._sample.schema, self._sample.length)
         check_code(query)
         return query

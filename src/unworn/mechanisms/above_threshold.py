@@ -24,16 +24,16 @@ BELOW, TOP = 0, 1
 class AboveThreshold(Coded):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
-    Thousands of noes cost less than a nat together, each yes some ten. No noise is needed: a short answer protects by
-    itself (Theorem C′). *Below* publishes everything up to just beyond the threshold, *top* everything from just before
-    it.
+    Thousands of noes cost less than a nat together, each yes about ten (a nat makes the conversation e times less
+    likely under a law fixed before it). No noise is needed: short answers reveal little by themselves (Theorem C′).
+    *Below* publishes everything up to just beyond the threshold, *top* everything from just before it.
 
     Parameters
     ----------
     threshold
-        In the question's own units; a question whose range does not hold it is refused.
+        In the question's own units; a question whose range does not contain it is refused.
     tops
-        How many yeses are given before the holdout stops; ``None`` for no end. Code that fails on the rows uses one up.
+        How many yeses are given before the holdout stops; ``None`` for no limit. Code that fails on the rows uses one.
 
     Examples
     --------

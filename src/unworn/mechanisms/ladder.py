@@ -37,23 +37,23 @@ from unworn.queries.rows import Rows
 class Ladder(Coded):
     """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
 
-    Most submissions are not, and "not better" costs nothing but its place; an improvement by d steps costs its place
-    and some 2 ln d nats. So a thousand submissions with a few improvements are a short transcript, and every score on
-    the board holds for the population (Theorem C′). All submissions are scored by one metric: that they share the
-    ``range`` is checked, the rest is up to whoever runs the board.
+    Most submissions are not better, and being told so costs next to nothing; an improvement costs about eight nats, and
+    up to about 2 ln d + 1 more for d steps (a nat makes the conversation e times less likely under a law fixed before
+    it). So every score on the board holds for the population, however the submissions were chosen (Theorem C′). All
+    submissions are scored by one metric: that they share the ``range`` is checked, the rest is up to the organiser.
 
     Parameters
     ----------
     step
         What counts as an improvement, as a share of the range.
     baseline
-        A score to beat, known beforehand, in the metric's own units. Without one the first submission is told its rung,
-        for the logarithm of their number.
+        A score to beat, known beforehand, in the metric's own units. Without one the first submission is told which
+        step of the range it reached, which costs the logarithm of the number of steps.
     higher
         Whether a higher score is better; ``False`` for losses.
     feedback
-        ``"score"`` tells by how many steps; ``"bit"`` only that it was at least one, and the best then moves up by one:
-        narrower, because there is less to pay for.
+        ``"score"`` tells by how many steps; ``"bit"`` only that it was at least one, and the best then moves up by one.
+        Intervals are then narrower, because there is less to pay for.
     range
         The metric's range.
 

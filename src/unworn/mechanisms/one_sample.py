@@ -16,11 +16,11 @@ from unworn.queries.rows import Rows
 
 @dataclass(frozen=True)
 class OneSample(Mechanism):
-    """Draw one fresh row, see whether the question holds for it, and turn the bit over with probability ``flip``.
+    """Draw one fresh row, see whether the question holds for it, and flip the bit with probability ``flip``.
 
-    A sampling counting query asks for a coin, not for a number: the promise is that, for every question however
-    chosen, the answer is 1 with a probability within 2·``flip`` of the population's share. That number stands in the
-    certificate as ``chance``; the interval of a single bit is the whole range. Fit for algorithms that live on single
+    A sampling counting query asks for a coin, not for a number. The promise is that for every question, however it was
+    chosen, the answer is 1 with a probability within 2·``flip`` of the population's share. The certificate has that
+    number as ``chance``; the interval of a single bit is the whole range. Suited to algorithms that learn from single
     examples, such as stochastic gradient descent.
 
     Examples

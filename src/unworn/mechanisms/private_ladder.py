@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrivateLadder(Threshold):
-    """Hold each score against the best so far and one step more; only what is above is told, and becomes the best.
+    """Compare each score with the best so far plus one step; only a score above that is told, and becomes the best.
 
-    The best is public, so each submission is one comparison of the sparse vector technique; a submission that climbs
-    is released with noise, and the best moves by whole steps, by at least one, and never down. It says nothing else.
-    With ``tops`` climbs the error grows like their fourth root.
+    The best score is public, so each submission is one comparison of the sparse vector technique. The score of an
+    improvement is released with noise, and the best moves up by whole steps, at least one, and never down. Nothing else
+    is told. The error grows like the fourth root of ``tops``.
 
     Parameters
     ----------
     step
-        How much better a score must be, as a share of the range; None for a step that noise alone does not climb.
+        How much better a score must be, as a share of the range; None for a step that noise alone does not reach.
     epsilon
-        What one threshold may reveal of one row; None leaves it to the plan.
+        What one threshold may reveal about one row; None leaves it to the plan.
     tops
-        How many climbs are told.
+        How many improvements are told.
     baseline
-        A score to beat, known beforehand, in the metric's own units; None for the worst there is, and then the first
-        submission climbs, unless it is within a step and noise of the worst.
+        A score to beat, known beforehand, in the metric's own units; None for the worst score there is. Then the first
+        submission counts as an improvement, unless it is within a step and noise of the worst.
     higher
         Whether a higher score is better; ``False`` for losses.
     range

@@ -22,8 +22,8 @@ class SampleSplitting(Mechanism):
     """Cut the rows into as many random parts as there are rounds, and answer each round exactly on its part.
 
     Questions of one round (one ``ask_many``) are chosen before any of its answers is seen, so they may share a
-    part; with ``rounds=None`` every ask is a round. The union bound over the planned asks does the rest. The oldest
-    cure, and the baseline for all the others: it needs the number of asks in advance.
+    part; with ``rounds=None`` every ask is a round. The union bound over the planned asks does the rest. This is the
+    oldest cure, and the baseline for all the others. It needs the number of asks in advance.
 
     Examples
     --------

@@ -24,23 +24,24 @@ ABOVE = "above"
 class SparseVector(Threshold):
     """Say whether a question's value is above a threshold, with noise on both, until ``tops`` were above.
 
-    Below: the population's value is at most a little above the threshold; above: at least a little below it. How
-    little hardly depends on the number of asks (by their logarithm), and grows like the fourth root of ``tops``.
+    *Below* means that the population's value is at most a little above the threshold; *above*, that it is at least a
+    little below it. How little hardly depends on the number of asks (only through its logarithm), and grows like the
+    fourth root of ``tops``.
 
     Parameters
     ----------
     threshold
-        In the questions' own units; a question whose range does not hold it is refused.
+        In the questions' own units; a question whose range does not contain it is refused.
     epsilon
-        What one instance (a threshold with all its asks, up to the first above) may reveal of one row; without
-        ``refresh``, what the whole run may. None leaves the choice to the plan: the narrowest intervals.
+        What one instance (a threshold with all its asks, up to the first above) may reveal about one row; without
+        ``refresh``, what the whole run may. None leaves the choice to the plan, which takes the narrowest intervals.
     tops
         How many answers "above" are given before the run ends.
     refresh
-        A fresh secret threshold after each "above": for many tops. False keeps one threshold for the whole run, with
+        True draws a fresh secret threshold after each "above", for many tops. False keeps one for the whole run, with
         noise in proportion to ``tops`` on every count (Lyu, Su and Li's standard form): private without any δ.
     split
-        How ``epsilon`` is shared between threshold and counts: "even" (scales 2/ε and 4/ε), or "best" (1 : (2c)^⅔).
+        How ``epsilon`` is divided between threshold and counts: "even" (scales 2/ε and 4/ε), or "best" (1 : (2c)^⅔).
 
     Examples
     --------

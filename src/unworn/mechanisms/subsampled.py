@@ -23,8 +23,8 @@ _CLOSE = 1.25
 class Subsampled(Noisy):
     """The share of ``drawn`` fresh rows, plus discrete Laplace noise of ``scale``: P(m) ∝ exp(−|m| / (drawn·scale)).
 
-    A row is seldom drawn, so it needs little noise to hide it (amplification by subsampling). The proof ignores that
-    drawing is noise itself, so for the same rows the intervals are wider than Laplace's: use it for speed.
+    A row is seldom drawn, so little noise is needed to hide it (amplification by subsampling). The proof does not use
+    that drawing is itself noise, so for the same rows the intervals are wider than Laplace's: use it for speed.
 
     ``replace`` draws with replacement, where a row may count several times: the amplification is then a little
     weaker than is often claimed (docs/theory/privacy.md).
