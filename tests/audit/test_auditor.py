@@ -168,13 +168,13 @@ def run_of(*widths: int) -> Any:
 @pytest.mark.parametrize("widths", [(2, 1), (2, 2, 3), (2, 2, 2, 1)])
 def test_the_number_of_places_must_not_vary(widths: tuple[int, ...]) -> None:
     """Neither from input to input nor from search to measurement."""
-    with pytest.raises(ValueError, match=r"uneven.*returned 2 numbers a trial once and"):
+    with pytest.raises(ValueError, match=r"uneven.*returned 2 numbers per trial once and"):
         audit(Target("uneven", Claim.pure(1.0), [Pair(0, 1)], run_of(*widths)), trials=100)
 
 
 def test_the_number_of_places_must_not_vary_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unworn.audit.auditor._CHUNK", 30)
-    with pytest.raises(ValueError, match="returned 1 numbers a trial once and 2 another time"):
+    with pytest.raises(ValueError, match="returned 1 numbers per trial once and 2 another time"):
         audit(Target("uneven", Claim.pure(1.0), [Pair(0, 1)], run_of(1, 2)), trials=100)
 
 

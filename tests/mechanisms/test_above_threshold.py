@@ -262,7 +262,7 @@ def test_thresholds_are_in_the_questions_own_units() -> None:
     euros = holdout.ask(mean(col("x").fill(0) * 100, range=(0, 100)))
     assert euros.source == "above"
     assert 30 < euros.low < 40 < euros.high == 100
-    with pytest.raises(Unaskable, match=r"range \[0, 1\] does not hold the threshold 40"):
+    with pytest.raises(Unaskable, match=r"range \[0, 1\] does not contain the threshold 40"):
         holdout.ask(above(0.5))
     assert holdout.meter.asked == 1
     assert holdout.meter.next_width == pytest.approx(0.5)  # of a 0/1 question, which nobody can ask here

@@ -358,5 +358,5 @@ def test_what_sharpening_would_not_narrow_is_not_sold() -> None:
     late = MECHANISM.sharpen(replace(start, nats=60.0), told, 0)
     with pytest.raises(Unaskable, match=r"gain next to nothing: ± 0\.\d+ would become ± 0\.\d+ at worst"):
         MECHANISM.check_gain(told, 0, late)
-    with pytest.raises(Unaskable, match=r"sharpened already; holdout\.final tells the exact value"):
+    with pytest.raises(Unaskable, match=r"sharpened already; holdout\.final releases the exact value"):
         MECHANISM.check_gain(sharp, 3, MECHANISM.sharpen(start, sharp, 3))

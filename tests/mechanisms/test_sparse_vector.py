@@ -236,7 +236,7 @@ def test_thresholds_are_in_the_questions_own_units() -> None:
     answer = holdout.ask(mean(col("income"), range=(0, 200_000)))
     assert answer.source == "below"
     assert 60_000 < answer.high < 120_000
-    with pytest.raises(Unaskable, match="does not hold the threshold"):
+    with pytest.raises(Unaskable, match="does not contain the threshold"):
         holdout.ask(share(col("age") > 50))
     facts = Facts("paired", -1.0, 1.0, True)
     sparse = SparseVector(0.0, 0.5)

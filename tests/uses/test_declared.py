@@ -56,7 +56,7 @@ def test_sizes_are_all_the_units_and_near_the_shares(weights: list[int], units: 
         ({"asks": 0.7, 3: 0.3}, "asks", "named by text"),
         ({"asks": 0.7, "\ud800": 0.3}, "asks", "named by text"),
         ({"asks": 0.7, " ": 0.3}, "asks", "named by text"),
-        (USES, "board", "none of the declared uses: asks, release"),
+        (USES, "board", "not one of the declared uses: asks, release"),
         (None, "release", "declare all"),
     ],
 )

@@ -108,7 +108,7 @@ class _Runs:
         self._places = self._places or places
         if places != self._places:
             raise ValueError(
-                f"{self._target.name}: run(input, trials, rng) returned {self._places} numbers a trial once and "
+                f"{self._target.name}: run(input, trials, rng) returned {self._places} numbers per trial once and "
                 f"{places} another time: every trial on every input must have as many, with NaN where nothing came out"
             )
 

@@ -41,7 +41,7 @@ class Asked(Query):
 
 @dataclass(frozen=True)
 class Counted:
-    """All a mechanism may do with rows, done on a table of 0 and 1: one line a question, one column a row.
+    """All a mechanism may do with rows, done on a table of 0 and 1: one line per question, one column per row.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Counted:
     def __post_init__(self) -> None:
         values = np.atleast_2d(np.asarray(self.table))
         if values.ndim != 2 or not values.size or not np.isin(values, (0, 1)).all():
-            raise ValueError("a table has one line a question and one column a row, and holds only 0 and 1")
+            raise ValueError("a table has one line per question and one column per row, and holds only 0 and 1")
         object.__setattr__(self, "_values", values.astype(np.int64))
         object.__setattr__(self, "_counts", tuple(values.astype(np.int64).sum(axis=1).tolist()))
 

@@ -35,7 +35,7 @@ def play(
     trials: int,
     rng: np.random.Generator,
 ) -> Outputs:
-    """One trial a row: first one number an ask, then, for each ask, what a list has besides.
+    """One row per trial: first one number per ask, then, for each ask, what a list has besides.
 
     Asks that were refused, and places that a symbol does not fill, are NaN.
     """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unworn.audit.claim import Claim
 
 Outputs = NDArray[Any]
-"""One trial a row: what it released, as numbers. NaN means that nothing came out at this place."""
+"""One row per trial: what it released, as numbers. NaN means that nothing came out at this place."""
 
 Run = Callable[[Any, int, np.random.Generator], Outputs]
 """``run(input, trials, rng)``: so many independent runs on one input, all randomness from ``rng``."""
@@ -92,9 +92,9 @@ class Target:
             raise ValueError(f"{self.name} has no pairs: give at least one Pair of inputs that differ in one row")
 
     def outputs(self, given: Any, trials: int, rng: np.random.Generator) -> Outputs:
-        """One trial a row, checked: a run that returns another number of trials would bias every estimate."""
+        """One row per trial, checked: a run that returns another number of trials would bias every estimate."""
         said = self.run(given, trials, rng)
-        must = f"{self.name}: run(input, {trials}, rng) must return {trials} rows of numbers, one a trial, "
+        must = f"{self.name}: run(input, {trials}, rng) must return {trials} rows of numbers, one per trial, "
         try:
             told = np.asarray(said)
         except ValueError:

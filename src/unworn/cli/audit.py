@@ -147,7 +147,7 @@ def _print(report: Report, what: str) -> None:
         if report.broken:
             told += " This control is known to be broken: it takes more trials to see it."
     say_wrapped(told)
-    say(f"{report.trials:,} runs an input, limits at {percent(report.confidence)}, seed {report.seed}.")
+    say(f"{report.trials:,} runs per input, limits at {percent(report.confidence)}, seed {report.seed}.")
 
 
 def _coverage(name: str, seed: int, repetitions: int | None, figure: Path | None, json: bool) -> None:

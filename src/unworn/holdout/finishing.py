@@ -47,12 +47,12 @@ class FinalQuote:
 
 
 def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list[Ask]:
-    """The same questions as final ones, fixed together, with what is known of them.
+    """The same questions as final ones, fixed together, with what is known about them.
 
     Those that have a final value already are told it again, and share nothing with the others.
     """
     if any(ask.facts.null is not None for ask in asks):
-        raise Unaskable("a test has no final value: ask for that of the question itself")
+        raise Unaskable("a test has no final value: ask for the final value of the question itself")
     names = dict.fromkeys(ask.query.fingerprint for ask in asks)
     last = {name: close or transcript.answered(name, FINAL) is not None for name in names}
     fresh = [name for name in names if transcript.answered(name, FINAL if last[name] else OPEN_FINAL) is None]
@@ -67,7 +67,7 @@ def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list
 def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
     """Refuse final values of models that would be wider than what is known, before the holdout is closed for them.
 
-    Those of all other questions are cut to what is known; but code may answer otherwise the second time.
+    Those of all other questions are intersected with what is known; but code may answer differently the second time.
     """
     for ask in asks:
         if not ask.facts.runs_code or ask.parent is None or transcript.answered(*ask.name) is not None:
@@ -79,8 +79,8 @@ def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
         if after > before:
             raise Unaskable(
                 f"the final value of {ask.query.label} may be wider than answer {ask.parent}, ± {before:.4g}: about "
-                f"± {after:.4g}.\n  Nothing was charged, and the holdout is as it was. Ask for that of the model's "
-                "predictions, as an array: it is cut to what is known."
+                f"± {after:.4g}.\n  Nothing was charged, and the holdout is as it was. Ask for the final value of its "
+                "predictions, given as an array: it is never wider than what is known."
             )
 
 

@@ -43,43 +43,45 @@ if TYPE_CHECKING:
 
 
 class Holdout(Looking):
-    """A sample that can be asked as often as you like, and whose every answer holds for the population.
+    """A sample that can be asked as often as you like, and all of whose answers hold for the population.
 
     Parameters
     ----------
     data
-        pandas, polars or Arrow frame, dict of arrays, NumPy matrix (columns ``x0, x1, …``), or a path to Parquet, CSV
-        or Arrow. A DuckDB relation, and a text like ``"duckdb:people.parquet"``, stay in DuckDB (docs/engines-sql.md).
+        A pandas, polars or Arrow frame, a dict of arrays, a NumPy matrix (columns ``x0, x1, …``), or a path to Parquet,
+        CSV or Arrow. Rows of a DuckDB relation, or of ``"duckdb:people.parquet"``, stay there (docs/engines-sql.md).
     y
         The target: an array, a series, or the name of a column of ``data``.
     groups
-        An array or column name: the sampled unit is then the group, and groups weigh the same.
+        An array or column name: the sampled unit is then the group, and all groups have the same weight.
     asks
         A cap on the number of asks: the one past it is refused. Mechanisms that add noise need it as their plan; for
-        the others it makes nothing narrower.
+        the others it makes no interval narrower.
     mechanism, confidence
         How answers are made, and the probability with which *all* of them hold together.
     ledger
-        ``"churn.db"``, ``"sqlite:///churn.db"``, or a store. Left out, it is the ledger that has these rows already,
-        wherever it lies; for unknown rows, a file in the per-user directory (``UNWORN_HOME``; see docs/ledger.md).
-        ``None`` is this object's memory, and the promise ends with the object.
+        ``"churn.db"``, ``"sqlite:///churn.db"``, or a store. If left out, it is the ledger that has these rows already,
+        wherever that is; for unknown rows, a file in the per-user directory (``UNWORN_HOME``; see docs/ledger.md).
+        ``None`` keeps the ledger in this object's memory, and the promise ends with the object.
     name, max_width
-        What the holdout is called; and the half-width past which a question is refused instead of answered.
+        What the holdout is called; and the half-width beyond which a question is refused instead of answered.
     train
         Rows the asker may see (a frame like ``data``, or ``(X, y)``), disjoint from ``data`` and not the rows a scored
         model was fitted on: they provide guesses and the schema, and models and functions are tried on them first.
-        Rows shared with ``data``, if more than chance explains, are refused.
+        Refused if it shares more rows with ``data`` than chance explains.
     practice
-        The share of the rows to set aside when they are sealed, as 0.25: a random part whose exact values are free (see
-        :attr:`practice`), may wear out, and are the guesses that the sealed rest confirms. ``size`` counts the sealed
-        rows only. 0 or ``None`` is none. Left out, known rows keep what they were sealed with, and of 500 new rows or
-        more with ``y``, without ``train`` and with no ``mechanism`` chosen a quarter is set aside, which is said once.
+        The share of the rows to set aside when they are sealed, such as 0.25: a random part whose exact values are free
+        (see :attr:`practice`), may wear out, and serve as the guesses that the sealed rest confirms. ``size`` counts
+        the sealed rows only. 0 or ``None`` sets none aside. If left out, known rows keep what they were sealed with; of
+        500 or more new rows with ``y``, without ``train`` and with no ``mechanism`` chosen, a quarter is set aside, and
+        a warning says so once.
     schema
-        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing. Left out,
-        known rows keep the schema they were sealed with.
+        ``{"column": "number" | "bool" | "text" | "date"}``, with ``?`` appended where values may be missing. If left
+        out, known rows keep the schema they were sealed with.
     uses, use
-        The shares of all uses these rows will have, as ``{"asks": 0.7, "release": 0.3}``, and which of them this is.
-        Each gets random rows of its own and is sealed on its own terms; predictions are still given for all rows.
+        The shares of all uses that these rows will have, such as ``{"asks": 0.7, "release": 0.3}``, and which of them
+        this is. Each gets random rows of its own and is sealed on its own terms; predictions are still given for all
+        rows.
 
     Examples
     --------
@@ -128,7 +130,7 @@ class Holdout(Looking):
         self._train = None if train is None else Sample.read_train(train, y, groups)
         kept = is_stored(data)
         if kept and declared is not None:
-            raise Unaskable("rows kept in an engine have one use: read them into memory to part them among uses")
+            raise Unaskable("rows kept in an engine have one use: read them into memory to divide them among uses")
         if kept and share:
             raise Unaskable(
                 "rows kept in an engine are all sealed: read them into memory to set some aside for practice, or give "
@@ -177,7 +179,7 @@ class Holdout(Looking):
 
     @property
     def practice(self) -> Practice:
-        """The rows set aside for practice: exact values for the asking, which cost nothing and may wear out."""
+        """The rows set aside for practice: their exact values are free, and may wear out."""
         return Practice(self, self._practice_rows)
 
     # ------------------------------------------------------------------ asking
@@ -192,10 +194,10 @@ class Holdout(Looking):
         by: str | None = None,
         noise: bool = False,
     ) -> Answer:
-        """Ask one question; text is read as an SQL predicate. The same question again is free, whatever the guess.
+        """Ask one question; text is parsed as an SQL predicate. Asking it again is free, whatever the guess.
 
-        With ``noise`` it is answered by the rows' count plus noise, whatever guess there is: for questions of which
-        surprises are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree that it is.
+        With ``noise`` the answer is the rows' count plus noise, whatever guess there is: for questions where surprises
+        are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it.
         """
         return self._one(self._prepare(question, guess, guess_se, again=again, by=by, noise=noise))
 
@@ -207,7 +209,7 @@ class Holdout(Looking):
         by: str | None = None,
         noise: bool = False,
     ) -> list[Answer]:
-        """Ask a batch chosen before any of its answers is seen: one pass, one transaction, all or none.
+        """Ask a batch of questions, all chosen before any answer is seen: one pass, one transaction, all or none.
 
         ``noise`` is as in :meth:`ask`, for all of them. A question whose own code fails gets the whole range as its
         interval.
@@ -234,11 +236,11 @@ class Holdout(Looking):
     ) -> Answer:
         """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
 
-        Predictions are for all the rows, practice rows too. Without a guess the value on ``train`` is it, or else that
-        on the practice rows, or else there is none, which costs more. A model is known by its own bytes and code,
-        or by ``name``; ``noise`` is as in :meth:`ask`, for predictions in an array; ``options`` are the metric's
-        (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice rows a model is tried there first, and what
-        it raises is told in full; what it raises, prints or warns of on the sealed rows is not.
+        Predictions are for all the rows, practice rows included. Without a guess of yours, the value on ``train`` is
+        the guess, or else that on the practice rows; with neither, the answer costs more. A model is identified by its
+        bytes and code, or by ``name``; ``noise`` is as in :meth:`ask`, for predictions in an array; ``options`` are the
+        metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice rows a model is tried there first,
+        and what it raises is shown in full; what it raises, prints or warns about on the sealed rows is withheld.
         """
         query = self._metric(metric, predictions, name, options)
         made_here = not _is_source(predictions)
@@ -258,10 +260,11 @@ class Holdout(Looking):
         by: str | None = None,
         **options: Any,
     ) -> Answer:
-        """The metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
+        """Ask for the metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
 
-        ``discordance`` is how large the mean absolute difference between the two is expected to be at most (for
-        accuracy: the share of rows only one of them gets right); ``train`` or practice rows provide it where they can.
+        ``discordance`` is the largest mean absolute difference to expect between the two (for accuracy: the share of
+        rows that only one of them gets right). If you leave it out, ``train`` or practice rows provide it where they
+        can.
         """
         query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
         if discordance is not None and guess is None:
@@ -279,20 +282,21 @@ class Holdout(Looking):
         below: float | None = None,
         by: str | None = None,
     ) -> Verdict:
-        """Is the population's value above (below) this? Rejects "it is at most (at least) that", or does not.
+        """Test whether the population's value is above (below) a number, by rejecting the opposite or not.
 
         With probability at least 1 − ``level`` no true hypothesis is *ever* rejected by a test at this level, however
-        the hypotheses were chosen from earlier answers. For a comparison, ``above=0`` is meant. The same test again is
-        free; a rejection counts as a surprise. No p-value is told: it would be a fact about the rows, unpaid for.
+        the hypotheses were chosen from earlier answers. A comparison defaults to ``above=0``. Repeating a test is free;
+        a rejection counts as a surprise. No p-value is given: it would be a fact about the rows that nobody paid for.
         """
         query = _read_sql(question) if isinstance(question, str) else question
         tested = hypothesis(query, level, above=above, below=below)
         return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
 
     def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
-        """A narrower interval for an answer that matters: the same question again, inside its published cell.
+        """Get a narrower interval for an answer that matters, by asking the same question again inside its cell.
 
-        A model that was fitted again since is another model, and refused.
+        The cell is the range of values that the answer told. A model that was fitted again since is another model, and
+        is refused.
         """
         if not isinstance(answer, Answer):
             raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
@@ -328,12 +332,12 @@ class Holdout(Looking):
         close: bool = True,
         by: str | None = None,
     ) -> Answer | list[Answer]:
-        """The last word: exact values, nearly as sharp as those of a test set that nobody had touched.
+        """Release exact values as the last word, nearly as sharp as those of a test set that nobody had touched.
 
-        Several answers or questions at once are fixed together and share the level. The holdout is then closed, because
-        what makes them sharp is that nothing follows; ``close=False`` goes on, at a price that :meth:`quote_final`
-        tells beforehand. A final interval is never wider than what was known; that of a model, whose code may answer
-        otherwise the second time, is refused where it would be.
+        Several answers or questions given at once are fixed together and share the level. The holdout is then closed:
+        the values can be this sharp because nothing follows. ``close=False`` keeps it open, at a price that
+        :meth:`quote_final` gives beforehand. A final interval is never wider than what was known. That of a model,
+        whose code may answer differently the second time, is refused where it would be wider.
         """
         from unworn.holdout.finishing import check_not_wider
 
@@ -347,7 +351,7 @@ class Holdout(Looking):
     def quote_final(
         self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True
     ) -> FinalQuote:
-        """What :meth:`final` would reach, without asking for it."""
+        """How sharp :meth:`final` would be, and what it would cost, without asking for it."""
         from unworn.holdout.finishing import quote_final
 
         asks = self._final_asks(questions, close, None)
@@ -384,14 +388,14 @@ class Holdout(Looking):
                 raise Unaskable(f"answer {entry.index} is not in this holdout's ledger; take one from .answers or ask")
             record = transcript.record(entry.index)
         if has_failed(record.symbol):
-            raise Unaskable("there is nothing to go on from: the question's own code failed on the rows")
+            raise Unaskable("there is no answer to build on: the question's own code failed on the rows")
         return record
 
     def _question_of(self, answer: Answer, record: Record) -> Query:
         """The question that an answer was given to, if it is still the same."""
         query = answer.query if answer.query is not None else parse(record.question)
         if query.fingerprint != record.fingerprint:
-            raise Unaskable("this answer was given to another question than the one it carries")
+            raise Unaskable("this answer carries another question than the one it was given to: ask that one itself")
         query.facts(self._sample.schema, self._sample.length)
         check_code(query)
         return query
@@ -405,7 +409,10 @@ class Holdout(Looking):
         again: bool = False,
         noise: bool = False,
     ) -> Quote:
-        """What a question would cost and how wide its answer would be, without asking it (again, if it was asked)."""
+        """What a question would cost and how wide its answer would be, without asking it.
+
+        With ``again=True``, the price of asking a question that was answered before anew.
+        """
         from unworn.holdout.meter import Quote
 
         ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
@@ -422,12 +429,12 @@ class Holdout(Looking):
         return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
-        """For ``GridSearchCV(scoring=...)``: the fold guesses, the holdout checks."""
+        """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it."""
         # Refuses f1 now, not after hours of fitting.
         self._metric(metric, Recorded({"method": "predict"}), None, options)
         self.mechanism.check(Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
         if self._sample.schema.target is None:
-            raise Unaskable(f"{metric} needs labels, and this holdout was sealed without: give y=")
+            raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
         return Scorer(self, metric, self._options(metric, options))
 
     def fold_guess(
@@ -437,15 +444,14 @@ class Holdout(Looking):
         return fold_guess(estimator, X, y, metric, options)
 
     def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
-        """Draw rows for the next asks now, so that an ask has only to look at them; returns how many are ready.
+        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
 
-        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is dropped
-        with this object; asks past them draw their rows as usual, and none is drawn for asks past the plan.
-        ``columns`` are those copied ahead, by default all.
-        Rows that stay in an engine come in one pass for all the samples.
+        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
+        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
+        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
         """
         if self.mechanism.reads != "draws":
-            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, and draws none ahead")
+            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
         if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
             raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
         self._desk.writable()
@@ -505,7 +511,7 @@ class Holdout(Looking):
             check_fitted(query)
         guess = None if value is None else given_guess(facts, value, error, discordance)
         if value is None and error is not None:
-            raise Unaskable("guess_se says how sure a guess is: give guess= too")
+            raise Unaskable("guess_se says how sure a guess is, and there is no guess: give guess= too")
         if guess is None and self._train is not None and not test:
             guess = train_guess(query, self._train)
         practice = None
@@ -531,7 +537,7 @@ class Holdout(Looking):
             self._desk.writable()  # without the key the order cannot be known, and bringing it back is what to do
             raise Unaskable(
                 "these rows come in another order than they were sealed in, and this question belongs to one order,\n"
-                "  as predictions in an array do: open the rows as they were sealed"
+                "  as predictions in an array do: open the rows in the order in which they were sealed"
             )
         return query, facts
 
@@ -613,9 +619,11 @@ def _listed(things: Any, what: str) -> list[Any]:
 
 def _declared(uses: Mapping[str, float] | None, use: str) -> Uses | None:
     if not isinstance(use, str):
-        raise Unaskable(f"use= names one of the declared uses, and is not {show_value(use)}")
+        raise Unaskable(f"use= is the name of one of the declared uses, not {show_value(use)}")
     if uses is None and use != "asks":
-        raise ValueError(f"use={use!r:.80} is one of several: declare all, as uses={{'asks': 0.7, 'release': 0.3}}")
+        raise ValueError(
+            f"use={use!r:.80} is one of several uses: declare all of them, as in uses={{'asks': 0.7, 'release': 0.3}}"
+        )
     return None if uses is None else Uses.of(uses, use)
 
 
@@ -626,7 +634,7 @@ def _check_numbers(asks: int | None, confidence: float, max_width: float | None)
             f"not {show_value(asks)}"
         )
     if not (isinstance(confidence, float) and 0 < confidence < 1):
-        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
+        raise ValueError(f"confidence is a number between 0 and 1, such as 0.95, not {show_value(confidence)}")
     real = isinstance(max_width, Real) and not isinstance(max_width, bool)
     if max_width is not None and not (real and 0 < max_width < 1e308):
         raise ValueError(f"max_width is a finite half-width above 0, not {show_value(max_width)}")

@@ -37,7 +37,7 @@ def check_train(sample: Sample, train: Sample) -> None:
     about = "" if found.exact else "about "
     raise Unaskable(
         f"train shares rows with the holdout: {about}{found.rows:,} of {sample.rows:,} rows are in both, far more than "
-        "chance explains.\n  What train shows of them would be seen past the ledger, and no interval would hold. Split "
+        "chance explains.\n  What train shows about them would bypass the ledger, and no interval would hold. Split "
         "the data again, or drop those rows from train.",
         shared=found.rows,
         rows=sample.rows,

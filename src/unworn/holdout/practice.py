@@ -70,14 +70,14 @@ class Practice:
         return self._holdout.terms.practice_size
 
     def ask(self, question: Query | str) -> PracticeEstimate:
-        """A question's exact value on the practice rows; text is read as an SQL predicate."""
+        """A question's exact value on the practice rows; text is parsed as an SQL predicate."""
         rows = self._available()
         query, facts = self._holdout._understand(question)
         guess = practice_guess(query, facts, rows)
         if guess is None:
             raise Unaskable(
                 "a statistic is about samples of one size, and there are not as many practice rows as sealed ones: ask "
-                "shares, means and metrics of them"
+                "for shares, means and metrics there"
             )
         return estimate(query, guess, rows)
 

@@ -13,7 +13,7 @@ from unworn.ledger.keys import Key
 
 
 class KeyFiles:
-    """A directory only its owner can enter, with one file a holdout.
+    """A directory only its owner can enter, with one file per holdout.
 
     Keys are not in the ledger itself, because a ledger is meant to be copied, published and checked by
     others, and whoever has the key can repeat the noise.

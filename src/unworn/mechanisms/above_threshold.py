@@ -1,4 +1,4 @@
-"""AboveThreshold: is it at least this much? One bit an ask; only the yeses cost."""
+"""AboveThreshold: is it at least this much? One bit per ask; only the yeses cost."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ BELOW, TOP = 0, 1
 class AboveThreshold(Coded):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
-    Thousands of noes cost less than a nat together, each yes some ten. No noise is needed: a short answer protects by
-    itself (Theorem C′). *Below* publishes everything up to just beyond the threshold, *top* everything from just before
-    it.
+    Thousands of noes cost less than a nat together, each yes about ten (a nat makes the conversation e times less
+    likely under a law fixed before it). No noise is needed: short answers reveal little by themselves (Theorem C′).
+    *Below* publishes everything up to just beyond the threshold, *top* everything from just before it.
 
     Parameters
     ----------
     threshold
-        In the question's own units; a question whose range does not hold it is refused.
+        In the question's own units; a question whose range does not contain it is refused.
     tops
-        How many yeses are given before the holdout stops; ``None`` for no end. Code that fails on the rows uses one up.
+        How many yeses are given before the holdout stops; ``None`` for no limit. Code that fails on the rows uses one.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class AboveThreshold(Coded):
         super().check(facts)
         if not facts.low <= self.threshold <= facts.high:
             raise Unaskable(
-                f"the question's range [{facts.low:g}, {facts.high:g}] does not hold the threshold {self.threshold:g}: "
-                "every answer is known beforehand; seal rows with a threshold in the question's own units"
+                f"the question's range [{facts.low:g}, {facts.high:g}] does not contain the threshold "
+                f"{self.threshold:g}: every answer is known beforehand; seal rows with a threshold in its own units"
             )
 
     def after(self, state: State, event: Event) -> State:

@@ -63,7 +63,7 @@ def checked_goal(choose: Callable[..., Any]) -> Callable[..., Any]:
         if width is not None and not (_is_finite(width) and width > 0):
             raise ValueError(f"width is a finite half-width above 0, not {show_value(width)}")
         if not (_is_finite(confidence) and 0 < confidence < 1):
-            raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
+            raise ValueError(f"confidence is a number between 0 and 1, such as 0.95, not {show_value(confidence)}")
         width = None if width is None else float(width)
         return choose(cls, rows=int(rows), asks=int(asks), width=width, confidence=float(confidence), **more)
 

@@ -227,9 +227,9 @@ class State:
         """Refuse whatever would follow what nothing may follow."""
         if self.closed:
             raise Exhausted(
-                "the final values have been told, and with them the holdout is closed: they are as sharp as they are "
-                "because nothing follows.\n"
-                "  All answers hold, and asking them again is free. Seal fresh rows to ask on.",
+                "the final values have been told, and with them the holdout is closed: they can be this sharp because "
+                "nothing follows.\n"
+                "  All answers hold, and asking them again is free. Seal fresh rows to go on asking.",
                 asked=self.asked,
             )
         if self.ended:
@@ -321,7 +321,7 @@ class Mechanism(ABC):
         """Refuse a question of a kind that this mechanism has no answer to, from public facts alone."""
         if facts.kind == "statistic":
             raise Unaskable(
-                f"a statistic is no mean over rows, and {type(self).__name__} answers only those: "
+                f"a statistic is not a mean over rows, and {type(self).__name__} answers only means: "
                 "seal the rows with BoundedNoise, Gaussian or Laplace to ask it"
             )
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class BoundedNoise(NoisyMean):
     """The count of rows plus raised-cosine noise of radius ``scale``: P(m) ∝ 1 + cos(πm/N), |m| < N = n·scale.
 
-    Of all noise on a bounded interval it tells least about where its middle is (least Fisher information), and it has
-    no tails: the worst of a million answers is no further off than the worst of one. Priced by its own probabilities:
-    what a random part of the rows could not have said as well (Theorem F), or through a privacy-loss distribution (D2),
-    each rounded against us.
+    Of all noise on a bounded interval it reveals the least about where its middle is (least Fisher information), and it
+    has no tails: the worst of a million answers is no further off than the worst of one. It is priced from its exact
+    probabilities: by how much more all rows reveal than a random part of them (Theorem F), or through a privacy-loss
+    distribution (D2). Both are rounded pessimistically.
 
     Examples
     --------

@@ -22,9 +22,9 @@ _FINE = 4096
 class Gaussian(NoisyMean):
     """The share of rows plus N(0, ``scale``²), rounded to a fine grid.
 
-    Rounding is done to the noisy value, never to the noise alone, so the answer is as private as with the continuous
-    normal, exactly: k answers are μ-GDP with μ = √k / (n·scale), whatever the analyst does. As noisy means they cost
-    (1 - π)/(8πn·scale²) nats each, π being the share of rows kept in the proof (Theorem F).
+    The noisy value is rounded, never the noise alone, so the answer is exactly as private as with the continuous normal
+    distribution: k answers are μ-GDP with μ = √k / (n·scale), whatever the analyst does. As noisy means they cost
+    (1 - π)/(8πn·scale²) nats each, where π is the share of rows kept in the proof (Theorem F).
 
     Examples
     --------

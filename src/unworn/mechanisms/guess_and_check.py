@@ -39,23 +39,24 @@ _WORTHWHILE = 0.9
 class GuessAndCheck(Coded):
     """Compare the rows with a guess, and release only the cell in which their value lies.
 
-    Theorem C′: if the chance of the conversation so far, by a law fixed before the rows were drawn, is Q, an answer
-    published at level ``(1 - confidence) × Q`` is right together with all the others. Agreement leaves Q nearly as it
-    was, however often one asks; each surprise costs some ten nats. Nothing is assumed about how questions and guesses
-    were chosen.
+    A cell is a range of values; the one around the guess means agreement, any other is a *surprise*. Theorem C′: if Q
+    is the chance of the conversation so far, under a law fixed before the rows were drawn, then answers published at
+    level ``(1 - confidence) × Q`` are all right together. Agreement hardly lowers Q, however often one asks; a surprise
+    costs about ten nats, that is, lowers Q by a factor of about e^10. Nothing is assumed about how questions and
+    guesses were chosen.
 
     Parameters
     ----------
     z
-        How many standard errors of guess and holdout together still count as agreement; by default 3.5 for the first
-        30 asks, 4 up to 3,000 and 4.5 after them, or as many as a plan of ``asks=`` suggests.
+        How many standard errors, of guess and holdout combined, still count as agreement; by default 3.5 for the first
+        30 asks, 4 up to 3,000 and 4.5 after that, or as many as a plan of ``asks=`` suggests.
     cell
         Width of a surprise's cell, as a share of the range; by default a third of what counts as agreement.
     pieces
-        How many sub-cells sharpening chooses from; by default 8, 16 or 32, more the more has been spent.
+        How many sub-cells sharpening chooses from; by default 8, 16 or 32: the more was spent, the more sub-cells.
     unguessed
         How questions without a guess are answered: by one of ``"cells"``, or by a count with ``"noise"``. By default
-        the first few by cells and the others by noise, which from then on costs less (Theorem U). Questions that run
+        the first few by cells and the others with noise, which from then on costs less (Theorem U). Questions that run
         code are answered by cells.
 
     Examples
@@ -156,11 +157,11 @@ class GuessAndCheck(Coded):
         pieces = {*range(0, offer.cells, max(1, offer.cells // 64)), offer.cells // 2, offer.cells - 1}
         after = max(self.publish_width(offer, piece) for piece in pieces)
         if told.inside is not None and offer.place is not None:
-            raise Unaskable("this answer is sharpened already; holdout.final tells the exact value")
+            raise Unaskable("this answer was sharpened already; holdout.final releases the exact value")
         if after > _WORTHWHILE * before:
             raise Unaskable(
                 f"sharpening would gain next to nothing: ± {before:.4g} would become ± {after:.4g} at worst.\n"
-                "  Nothing was charged. holdout.final tells the exact value, as the last word."
+                "  Nothing was charged. holdout.final releases the exact value, as the last word."
             )
 
     def sharpen(self, state: State, told: Offer, symbol: Symbol) -> Offer:

@@ -37,23 +37,23 @@ from unworn.queries.rows import Rows
 class Ladder(Coded):
     """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
 
-    Most submissions are not, and "not better" costs nothing but its place; an improvement by d steps costs its place
-    and some 2 ln d nats. So a thousand submissions with a few improvements are a short transcript, and every score on
-    the board holds for the population (Theorem C′). All submissions are scored by one metric: that they share the
-    ``range`` is checked, the rest is up to whoever runs the board.
+    Most submissions are not better, and being told so costs next to nothing; an improvement costs about eight nats, and
+    up to about 2 ln d + 1 more for d steps (a nat makes the conversation e times less likely under a law fixed before
+    it). So every score on the board holds for the population, however the submissions were chosen (Theorem C′). All
+    submissions are scored by one metric: that they share the ``range`` is checked, the rest is up to the organiser.
 
     Parameters
     ----------
     step
         What counts as an improvement, as a share of the range.
     baseline
-        A score to beat, known beforehand, in the metric's own units. Without one the first submission is told its rung,
-        for the logarithm of their number.
+        A score to beat, known beforehand, in the metric's own units. Without one the first submission is told which
+        step of the range it reached, which costs the logarithm of the number of steps.
     higher
         Whether a higher score is better; ``False`` for losses.
     feedback
-        ``"score"`` tells by how many steps; ``"bit"`` only that it was at least one, and the best then moves up by one:
-        narrower, because there is less to pay for.
+        ``"score"`` tells by how many steps; ``"bit"`` only that it was at least one, and the best then moves up by one.
+        Intervals are then narrower, because there is less to pay for.
     range
         The metric's range.
 
@@ -106,11 +106,11 @@ class Ladder(Coded):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind == "paired":
-            raise self.refused(facts, "a board has one score a submission; PairedLadder compares two")
+            raise self.refused(facts, "a board has one score per submission; PairedLadder compares two")
         if (facts.low, facts.high) != self.range:
             raise Unaskable(
                 f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
-                f"[{facts.low:g}, {facts.high:g}]: all submissions have one metric, whose range= the Ladder is given"
+                f"[{facts.low:g}, {facts.high:g}]: all submissions share one metric, and range= is its range"
             )
 
     def after(self, state: State, event: Event) -> State:
@@ -127,7 +127,7 @@ class Ladder(Coded):
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if position:
-            raise Unaskable("a ladder is climbed one submission at a time: each is held against the best before it")
+            raise Unaskable("a ladder is climbed one submission at a time: each is compared with the best before it")
         rungs = Rungs(facts.low, facts.high, self.step, self.higher)
         outside = state.best is None  # the first score is one of equally long words
         return replace(priced(state, facts, 0, "" if outside else "asker"), cells=rungs.count, best=state.best)

@@ -31,22 +31,22 @@ _REASON = (
 class MedianOracle(PrivatelyChecked):
     """Guess the median of a question over all small data sets that agree with the answers so far; check it privately.
 
-    A guess that passes is the answer, and teaches nothing. One that does not is answered with a noisy count, and every
-    data set on the wrong side of it is ruled out: at least half of them. So hardly more than log2 of their number of
-    guesses are wrong, whatever is asked, and one of those data sets comes near to the rows for *every* question. The
-    asker's own guesses are not used. Rows outside the domain make guesses worse, and never an interval wrong.
+    A guess that passes is the answer, and teaches nothing. For one that does not, the answer is a noisy count, and
+    every data set on the wrong side of it is ruled out: at least half of them. So hardly more than log2(number of data
+    sets) guesses are wrong, whatever is asked, and one of the data sets is close to the rows for *every* question. The
+    asker's own guesses are not used. Rows outside the domain make guesses worse, but never an interval wrong.
 
     Parameters
     ----------
     threshold
-        How far a guess may be off, and a data set that is kept from an answer, as a share of the range; None for what
-        lets right guesses pass.
+        How far a guess may be off and still pass, and how far a data set may be from an answer and still be kept, as a
+        share of the range; None for what lets right guesses pass.
     epsilon
-        What one secret threshold may reveal of one row; None leaves it to the plan.
+        What one secret threshold may reveal about one row; None leaves it to the plan.
     size
         How many points the data sets have; None for the number that makes the intervals narrowest.
     domain
-        The values of each column a question may speak of: ``{"age": [20, 40, 60], "plan": ["basic", "pro"]}``.
+        The values of each column that questions are about: ``{"age": [20, 40, 60], "plan": ["basic", "pro"]}``.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class MedianOracle(PrivatelyChecked):
         if (reach := found.reach(rows, asks, 1 - beta)) >= 0.5:
             raise ValueError(
                 f"MedianOracle promises ± {min(reach, 1.0):.3g} at best with {rows:,} rows and a domain of "
-                f"{self.points:,} points, which is nothing: of the data sets that can be listed ({LARGEST:,}) the "
+                f"{self.points:,} points, which says nothing: of the data sets that can be listed ({LARGEST:,}) the "
                 f"nearest is within ± {nearness(self.points, sizes[-1]):.3g} of the rows, and {_REASON}"
             )
         return found

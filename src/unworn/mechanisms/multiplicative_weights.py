@@ -29,29 +29,29 @@ _TRIED = 400
 
 @dataclass(frozen=True)
 class MultiplicativeWeights(PrivatelyChecked):
-    """Answer from a synthetic distribution over the domain, checked privately; tilt it wherever it was wrong.
+    """Private multiplicative weights: answer from a synthetic distribution, check privately, and correct its mistakes.
 
     A guess is the question's value under the distribution p. One that passes the secret threshold is the answer. One
-    that does not is off by ``gap`` at least, but for bad luck: a noisy count is the answer, and p is tilted until it
-    gives the question a value t that the rows are now known to pass. With h for the rows, f for the question and g for
-    its value under p, the tilt multiplies each cell by r^f, r = t(1 - g) / ((1 - t)g), and lowers KL(h‖p) by
-    f(h)·ln r - ln Σ p·r^f. As r^f <= 1 - f + r·f, that is kl(t‖g) >= 2(t - g)² or more (Pinsker). KL(h‖p) begins at
-    ln(cells) or less and stays above 0, so no more than ln(cells)/(2·gap²) guesses are wrong, whatever is asked and
-    however often. The asker's own guesses are not used. Rows outside the domain make guesses worse, and never an
-    interval wrong.
+    that does not is, barring bad luck, off by at least ``gap``: the answer is then a noisy count, and p is tilted until
+    it gives the question a value t that the rows are now known to exceed. With h the rows' own distribution, f the
+    question and g its value under p, the tilt multiplies each cell by r^f, r = t(1 - g) / ((1 - t)g), and lowers
+    KL(h‖p) by f(h)·ln r - ln Σ p·r^f. Since r^f <= 1 - f + r·f, this is at least kl(t‖g) >= 2(t - g)² (Pinsker).
+    KL(h‖p) is at most ln(cells) at first and never negative, so at most ln(cells)/(2·gap²) guesses are wrong, whatever
+    is asked and however often. The asker's own guesses are not used. Rows outside the domain make guesses worse, but
+    never an interval wrong.
 
     Parameters
     ----------
     threshold
-        How far a guess may be off, as a share of the range; None for what lets every guess within ``gap`` pass. With
-        one of your own, it is on you that wrong guesses are off by the gap.
+        How far a guess may be off, as a share of the range; None for what lets every guess within ``gap`` pass. If you
+        choose one yourself, it is up to you that wrong guesses are off by the gap.
     epsilon
-        What one secret threshold may reveal of one row; None leaves it to the plan.
+        What one secret threshold may reveal about one row; None leaves it to the plan.
     gap
-        By how much every wrong guess is off at least, as a share of the range: it fixes how many can be wrong. None for
-        what makes the intervals narrowest.
+        By how much every wrong guess is off at least, as a share of the range: this determines how many can be wrong.
+        None for what makes the intervals narrowest.
     domain
-        The values of each column a question may speak of: ``{"age": [20, 40, 60], "plan": ["basic", "pro"]}``. At most
+        The values of each column that questions are about: ``{"age": [20, 40, 60], "plan": ["basic", "pro"]}``. At most
         2^22 (four million) combinations.
 
     Examples
@@ -154,8 +154,8 @@ class MultiplicativeWeights(PrivatelyChecked):
         if found[0] >= 0.5:
             raise ValueError(
                 f"MultiplicativeWeights promises ± {min(found[0], 1.0):.3g} at best with {rows:,} rows, {asks:,} asks "
-                f"and a domain of {self.points:,} cells, which is nothing: {found[1].limit - 1:,} guesses may be wrong "
-                "by what its threshold can tell.\n"
+                f"and a domain of {self.points:,} cells, which says nothing: {found[1].limit - 1:,} guesses may be "
+                "wrong by what its threshold can tell.\n"
                 "  Seal more rows, or use BoundedNoise, or GuessAndCheck with guesses of your own."
             )
         return found[1]

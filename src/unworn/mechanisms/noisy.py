@@ -61,7 +61,7 @@ class Noisy(Priced):
         """Fresh noise, in steps."""
 
     def steps(self, rows: int) -> int:
-        """Into how many steps the range is cut: one a row, unless a finer grid costs nothing."""
+        """Into how many steps the range is cut: one per row, unless a finer grid costs nothing."""
         return rows
 
     def rate(self, rows: int) -> float:

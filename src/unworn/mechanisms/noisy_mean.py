@@ -208,7 +208,7 @@ class NoisyMean(Noisy):
     def check(self, facts: Facts) -> None:
         if facts.kind == "statistic" and self.accounting == "F":
             raise Unaskable(
-                f"a statistic is no mean over rows, and these answers are priced as means ({THEOREM_F}): "
+                f"a statistic is not a mean over rows, and these answers are priced as means ({THEOREM_F}): "
                 f"seal fresh rows with {type(self).__name__}(accounting='D2') to ask it"
             )
         super().check(facts)

@@ -1,4 +1,4 @@
-"""OneSample: one fresh row an ask, and one bit of it: the cheapest answer there is."""
+"""OneSample: one fresh row per ask, and one bit of it: the cheapest answer there is."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from unworn.queries.rows import Rows
 
 @dataclass(frozen=True)
 class OneSample(Mechanism):
-    """Draw one fresh row, see whether the question holds for it, and turn the bit over with probability ``flip``.
+    """Draw one fresh row, see whether the question holds for it, and flip the bit with probability ``flip``.
 
-    A sampling counting query asks for a coin, not for a number: the promise is that, for every question however
-    chosen, the answer is 1 with a probability within 2·``flip`` of the population's share. That number stands in the
-    certificate as ``chance``; the interval of a single bit is the whole range. Fit for algorithms that live on single
+    A sampling counting query asks for a coin, not for a number. The promise is that for every question, however it was
+    chosen, the answer is 1 with a probability within 2·``flip`` of the population's share. The certificate has that
+    number as ``chance``; the interval of a single bit is the whole range. Suited to algorithms that learn from single
     examples, such as stochastic gradient descent.
 
     Examples
@@ -46,7 +46,7 @@ class OneSample(Mechanism):
 
     def __post_init__(self) -> None:
         if self.flip is not None and not 0 < number("flip", self.flip) < 0.5:
-            raise ValueError(f"flip is the probability of turning an answer over, in (0, 0.5), not {self.flip!r}")
+            raise ValueError(f"flip is the probability of flipping an answer, in (0, 0.5), not {self.flip!r}")
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if asks is None or self.flip is None:

@@ -24,16 +24,16 @@ _SLIP = 1e-6
 class PairedLadder(Coded):
     """Say whether one submission is better than another, from the rows on which they differ.
 
-    ``holdout.compare(new, best)`` is told yes or no. What counts as an improvement follows from the rows, not from a
-    step: two models that differ on few rows are told apart by few rows.
+    ``holdout.compare(new, best)`` is answered yes or no. What counts as an improvement follows from the rows, not from
+    a step: two models that differ on few rows can be told apart by few rows.
 
     Parameters
     ----------
     rule
         ``"exact"`` says yes when the rows reject "not better" at the level that the transcript allows (for 0/1 scores
         McNemar's exact test): with the holdout's confidence, *every* yes ever said is true of the population.
-        ``"heuristic"`` says it when the difference is more than one standard error, as Blum and Hardt do: more often,
-        also by chance. Its interval holds, the yes itself is not promised.
+        ``"heuristic"`` says yes when the difference exceeds one standard error, as Blum and Hardt do: more often, and
+        sometimes by chance. Its interval holds, but the yes itself is not promised.
     higher
         Whether a higher score is better; ``False`` for losses.
 
@@ -62,7 +62,7 @@ class PairedLadder(Coded):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind != "paired":
-            raise self.refused(facts, "ask it holdout.compare(new, best); Ladder tells single scores")
+            raise self.refused(facts, "ask holdout.compare(new, best); Ladder scores single submissions")
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised

@@ -30,7 +30,7 @@ def checked_share(practice: Any) -> float:
     real = isinstance(practice, Real) and not isinstance(practice, bool)
     if not (real and 0 <= practice < 1):
         raise Unaskable(
-            f"practice is the share of the rows to set aside, as 0.25, or 0 for none, not {show_value(practice)}"
+            f"practice is the share of the rows to set aside, such as 0.25, or 0 for none, not {show_value(practice)}"
         )
     return round(float(practice), 9)
 

@@ -14,8 +14,8 @@ class PrivateGuessAndCheck(PrivatelyChecked):
     """Compare the rows with a guess behind a secret threshold; answer with the guess, or else with a noisy count.
 
     Each threshold, with all the guesses it lets pass, is ε-private; the count that ends it is released with fresh
-    noise for ε/4 more. The run ends after ``tops`` wrong guesses, and errors grow like their fourth root, where the
-    deterministic :class:`~unworn.mechanisms.GuessAndCheck` pays the square root: this one is for hiding rows, and for
+    noise for ε/4 more. The run ends after ``tops`` wrong guesses. Errors grow like the fourth root of ``tops``, where
+    the deterministic :class:`~unworn.mechanisms.GuessAndCheck` pays the square root: use this one to hide rows, or for
     thousands of wrong guesses.
 
     Parameters
@@ -23,12 +23,12 @@ class PrivateGuessAndCheck(PrivatelyChecked):
     threshold
         How far a guess may be off, as a share of the range; None for what lets right guesses pass.
     epsilon
-        What one threshold may reveal of one row; None leaves it to the plan.
+        What one threshold may reveal about one row; None leaves it to the plan.
     tops
         How many wrong guesses are answered.
     tolerance
         How far from the rows a right guess may be, where ``threshold`` is chosen: by default four standard errors of
-        guess and rows together.
+        guess and rows combined.
 
     Examples
     --------

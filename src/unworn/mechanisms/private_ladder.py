@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrivateLadder(Threshold):
-    """Hold each score against the best so far and one step more; only what is above is told, and becomes the best.
+    """Compare each score with the best so far plus one step; only a score above that is told, and becomes the best.
 
-    The best is public, so each submission is one comparison of the sparse vector technique; a submission that climbs
-    is released with noise, and the best moves by whole steps, by at least one, and never down. It says nothing else.
-    With ``tops`` climbs the error grows like their fourth root.
+    The best score is public, so each submission is one comparison of the sparse vector technique. The score of an
+    improvement is released with noise, and the best moves up by whole steps, at least one, and never down. Nothing else
+    is told. The error grows like the fourth root of ``tops``.
 
     Parameters
     ----------
     step
-        How much better a score must be, as a share of the range; None for a step that noise alone does not climb.
+        How much better a score must be, as a share of the range; None for a step that noise alone does not reach.
     epsilon
-        What one threshold may reveal of one row; None leaves it to the plan.
+        What one threshold may reveal about one row; None leaves it to the plan.
     tops
-        How many climbs are told.
+        How many improvements are told.
     baseline
-        A score to beat, known beforehand, in the metric's own units; None for the worst there is, and then the first
-        submission climbs, unless it is within a step and noise of the worst.
+        A score to beat, known beforehand, in the metric's own units; None for the worst score there is. Then the first
+        submission counts as an improvement, unless it is within a step and noise of the worst.
     higher
         Whether a higher score is better; ``False`` for losses.
     range
@@ -118,11 +118,11 @@ class PrivateLadder(Threshold):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind == "paired":
-            raise Unaskable("a board has one score a submission, and compares it with the best by itself")
+            raise Unaskable("a board has one score per submission, and compares it with the best by itself")
         if (facts.low, facts.high) != self.range:
             raise Unaskable(
                 f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
-                f"[{facts.low:g}, {facts.high:g}]: all submissions have one metric, whose range= the board is given"
+                f"[{facts.low:g}, {facts.high:g}]: all submissions share one metric, and range= is its range"
             )
 
     def after(self, state: State, event: Event) -> State:
@@ -133,8 +133,8 @@ class PrivateLadder(Threshold):
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         if position:
             raise Unaskable(
-                "a ladder is climbed one submission at a time: each is held against the best before it, "
-                "which others of a batch may have raised"
+                "a ladder is climbed one submission at a time: each is compared with the best before it, "
+                "which others in a batch may have raised"
             )
         return replace(super().offer(state, facts, guess, position), best=state.best or 0)
 

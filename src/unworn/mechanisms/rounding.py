@@ -24,8 +24,9 @@ from unworn.queries.rows import Rows
 class Rounding(Coded):
     """Name the cell of a fixed grid in which the value on the rows lies, and its middle.
 
-    Every answer costs ln(cells) nats, whatever the analyst does, and guesses are not used. The last one of a plan is
-    not charged, for nothing follows it. A baseline: about twice as many answers as splitting, still linear in the rows.
+    Every answer costs ln(cells) nats, whatever the analyst does, and guesses are not used. The last answer of a plan is
+    not charged, because nothing follows it. A baseline: about twice as many answers as sample splitting, still linear
+    in the rows.
 
     Examples
     --------

@@ -22,8 +22,8 @@ class SampleSplitting(Mechanism):
     """Cut the rows into as many random parts as there are rounds, and answer each round exactly on its part.
 
     Questions of one round (one ``ask_many``) are chosen before any of its answers is seen, so they may share a
-    part; with ``rounds=None`` every ask is a round. The union bound over the planned asks does the rest. The oldest
-    cure, and the baseline for all the others: it needs the number of asks in advance.
+    part; with ``rounds=None`` every ask is a round. The union bound over the planned asks does the rest. This is the
+    oldest cure, and the baseline for all the others. It needs the number of asks in advance.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class SampleSplitting(Mechanism):
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if asks is None:
-            raise ValueError("SampleSplitting shares its confidence out in advance: give Holdout(asks=...)")
+            raise ValueError("SampleSplitting divides its confidence among the asks in advance: give Holdout(asks=...)")
         if (self.rounds or asks) > rows:
             raise ValueError(f"{rows} rows cannot be cut into {self.rounds or asks} parts: plan fewer asks or rounds")
         return super().begin(rows, confidence, asks)
@@ -109,7 +109,7 @@ class SampleSplitting(Mechanism):
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
-        """One part an ask: how few rounds will do is for the asker to say.
+        """One part per ask: how few rounds will do is for the asker to say.
 
         >>> SampleSplitting.for_(rows=10_000, asks=28)
         SampleSplitting(rounds=None)

@@ -24,23 +24,24 @@ ABOVE = "above"
 class SparseVector(Threshold):
     """Say whether a question's value is above a threshold, with noise on both, until ``tops`` were above.
 
-    Below: the population's value is at most a little above the threshold; above: at least a little below it. How
-    little hardly depends on the number of asks (by their logarithm), and grows like the fourth root of ``tops``.
+    *Below* means that the population's value is at most a little above the threshold; *above*, that it is at least a
+    little below it. How little hardly depends on the number of asks (only through its logarithm), and grows like the
+    fourth root of ``tops``.
 
     Parameters
     ----------
     threshold
-        In the questions' own units; a question whose range does not hold it is refused.
+        In the questions' own units; a question whose range does not contain it is refused.
     epsilon
-        What one instance (a threshold with all its asks, up to the first above) may reveal of one row; without
-        ``refresh``, what the whole run may. None leaves the choice to the plan: the narrowest intervals.
+        What one instance (a threshold with all its asks, up to the first above) may reveal about one row; without
+        ``refresh``, what the whole run may. None leaves the choice to the plan, which takes the narrowest intervals.
     tops
         How many answers "above" are given before the run ends.
     refresh
-        A fresh secret threshold after each "above": for many tops. False keeps one threshold for the whole run, with
+        True draws a fresh secret threshold after each "above", for many tops. False keeps one for the whole run, with
         noise in proportion to ``tops`` on every count (Lyu, Su and Li's standard form): private without any δ.
     split
-        How ``epsilon`` is shared between threshold and counts: "even" (scales 2/ε and 4/ε), or "best" (1 : (2c)^⅔).
+        How ``epsilon`` is divided between threshold and counts: "even" (scales 2/ε and 4/ε), or "best" (1 : (2c)^⅔).
 
     Examples
     --------
@@ -99,8 +100,8 @@ class SparseVector(Threshold):
         super().check(facts)
         if not facts.low <= self.threshold <= facts.high:
             raise Unaskable(
-                f"the question's range [{facts.low:g}, {facts.high:g}] does not hold the threshold {self.threshold:g}: "
-                "every answer is known beforehand; seal rows with a threshold in the question's own units"
+                f"the question's range [{facts.low:g}, {facts.high:g}] does not contain the threshold "
+                f"{self.threshold:g}: every answer is known beforehand; seal rows with a threshold in its own units"
             )
 
     def level(self, offer: Offer) -> int:
@@ -135,7 +136,7 @@ class SparseVector(Threshold):
         if not self.refresh and asks is not None and self.tops > asks:
             raise ValueError(
                 f"with one threshold every count has noise in proportion to tops, and {self.tops:,} tops cannot come "
-                f"of {asks:,} asks: give tops of at most {asks:,}, or refresh=True"
+                f"from {asks:,} asks: give tops of at most {asks:,}, or refresh=True"
             )
 
     def chosen(self, rows: int, asks: int, beta: float) -> Self:

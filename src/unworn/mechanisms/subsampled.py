@@ -23,8 +23,8 @@ _CLOSE = 1.25
 class Subsampled(Noisy):
     """The share of ``drawn`` fresh rows, plus discrete Laplace noise of ``scale``: P(m) ∝ exp(−|m| / (drawn·scale)).
 
-    A row is seldom drawn, so it needs little noise to hide it (amplification by subsampling). The proof ignores that
-    drawing is noise itself, so for the same rows the intervals are wider than Laplace's: use it for speed.
+    A row is seldom drawn, so little noise is needed to hide it (amplification by subsampling). The proof does not use
+    that drawing is itself noise, so for the same rows the intervals are wider than Laplace's: use it for speed.
 
     ``replace`` draws with replacement, where a row may count several times: the amplification is then a little
     weaker than is often claimed (docs/theory/privacy.md).
@@ -88,7 +88,7 @@ class Subsampled(Noisy):
     def check(self, facts: Facts) -> None:
         if facts.kind == "statistic":
             raise Unaskable(
-                "a statistic of all the rows cannot be had from a few of them: use Gaussian or BoundedNoise"
+                "a statistic of all the rows cannot be computed from a few of them: use Gaussian or BoundedNoise"
             )
         super().check(facts)
 
@@ -113,7 +113,7 @@ class Subsampled(Noisy):
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
-        """The fewest rows an ask for which all intervals are within ``width``.
+        """The fewest rows per ask for which all intervals are within ``width``.
 
         Without a goal: for which they are a quarter wider than at best.
         """

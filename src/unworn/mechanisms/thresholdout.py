@@ -11,7 +11,7 @@ from unworn.mechanisms.threshold import check_limit, check_positive, check_share
 
 @dataclass(frozen=True)
 class Thresholdout(Checked):
-    """Answer with the training value unless it overfits: unless the holdout is farther from it than T, with noise.
+    """Answer with the training value, unless the holdout's value is farther from it than T; all compared with noise.
 
     T̂ = T + Lap(2σ), |E_h φ − E_t φ| + Lap(4σ) against T̂; where that is above, E_h φ + Lap(σ), with a fresh T̂ for the
     next question and one less of ``budget``. A run is (2B/(σn), 0)-private, and its profile is that of 2B coins of
@@ -25,7 +25,7 @@ class Thresholdout(Checked):
     scale
         σ, as a share of the range; None leaves it to the plan.
     budget
-        B: how many questions on which training overfits are answered.
+        B: how many questions are answered from the holdout because the training value overfits.
 
     Examples
     --------

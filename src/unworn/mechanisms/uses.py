@@ -41,17 +41,17 @@ class Uses:
     def of(cls, shares: Mapping[str, float], use: str, slack: float = 1 / _WHOLE) -> Uses:
         """The uses a caller declares, checked; their shares sum to 1 within ``slack``."""
         if not isinstance(shares, Mapping) or len(shares) < 2:
-            raise ValueError(f"uses= declares two or more, as {{'asks': 0.7, 'release': 0.3}} does, not {shares!r:.80}")
+            raise ValueError(f"uses= declares two or more, such as {{'asks': 0.7, 'release': 0.3}}, not {shares!r:.80}")
         for name, share in shares.items():
             if not isinstance(name, str) or not name.strip() or name != name.encode(errors="ignore").decode():
                 raise ValueError(f"a use is named by text, not {name!r:.80}")
             if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
-                raise ValueError(f"the share of use {name!r} lies above 0 and below 1, and is not {share!r:.40}")
+                raise ValueError(f"the share of use {name!r} is a number above 0 and below 1, not {share!r:.40}")
         total = math.fsum(map(float, shares.values()))
         if abs(total - 1) > slack:
-            raise ValueError(f"the shares of all uses sum to 1, not to {total:.10g}")
+            raise ValueError(f"the shares of all uses must sum to 1, not to {total:.10g}")
         if use not in shares:
-            raise ValueError(f"use={use!r:.80} is none of the declared uses: {', '.join(sorted(shares))}")
+            raise ValueError(f"use={use!r:.80} is not one of the declared uses: {', '.join(sorted(shares))}")
         return cls(tuple(sorted((name, round(float(share), 9)) for name, share in shares.items())), use)
 
     @property

@@ -22,7 +22,7 @@ LARGEST = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class VersionSpace:
-    """Data sets of ``size`` points each, as histograms: one column a data set, one row a point of the domain.
+    """Data sets of ``size`` points each, as histograms: one column per data set, one row per point of the domain.
 
     >>> space = VersionSpace.of(points=2, size=4)
     >>> space.histograms.tolist()

@@ -1,7 +1,7 @@
 """The minimiser of a convex loss, found by a sequence of asks: with a certificate for its excess risk.
 
 ``minimise(holdout, logistic({"age": (18, 90)}, "churned"), over=Ball(2.0))`` asks the gradient's coordinates as
-ordinary questions, one batch an iteration. Every answer's interval holds for the population, so what the answers leave
+ordinary questions, one batch per iteration. Every answer's interval holds for the population, so what the answers leave
 open bounds how far the result is from the population's own minimiser.
 """
 

@@ -27,7 +27,7 @@ STEEPEST = 1e6
 class Path:
     """Where gradients were asked, what was answered, and how a step changed what is to be certified.
 
-    One row an iteration: ``points`` are the points certified, ``values`` the gradients' answers (whole, with the
+    One row per iteration: ``points`` are the points certified, ``values`` the gradients' answers (whole, with the
     exactly known part of a penalty), ``errors`` how far the population's may be from them, ``extra`` what stepping from
     the point asked to the point certified may have added, ``weights`` those of the mean, which sum to 1.
     """

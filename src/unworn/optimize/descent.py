@@ -44,7 +44,7 @@ def minimise(
     Parameters
     ----------
     holdout
-        The rows, asked only through ``ask_many``: one batch an iteration, one question a coordinate.
+        The rows, asked only through ``ask_many``: one batch per iteration, one question per coordinate.
     loss, over, ridge
         What is minimised and where; a ``ridge`` makes any loss strongly convex, so that fewer iterations do.
     iterations, excess

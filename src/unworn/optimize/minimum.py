@@ -49,7 +49,7 @@ class Minimum:
 
     @property
     def raw(self) -> tuple[float, Floats]:
-        """(intercept, one coefficient a feature) in the columns' own units; regressions in the target's units.
+        """(intercept, one coefficient per feature) in the columns' own units; regressions in the target's units.
 
         It is the same rule wherever features lie inside their bounds.
         """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class FittedMixture:
     """A mixture, and where the population's own last step would have gone.
 
-    ``weights`` and ``means`` are limits (low, high), one pair a parameter: with ``confidence``, and together with all
+    ``weights`` and ``means`` are limits (low, high), one pair per parameter: with ``confidence``, and together with all
     other answers, one step of EM on the whole population from ``before`` would lie inside.
     """
 

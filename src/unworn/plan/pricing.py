@@ -165,7 +165,7 @@ def _splitting(rows: int, asks: int, beta: float) -> Told:
     if asks > rows:
         return None, "there are fewer rows than asks"
     part = rows // asks
-    return splitting_exact(rows, asks, beta), f"{part:,} {'row' if part == 1 else 'rows'} an ask"
+    return splitting_exact(rows, asks, beta), f"{part:,} {'row' if part == 1 else 'rows'} per ask"
 
 
 def _rounding(rows: int, asks: int, beta: float) -> Told:
@@ -186,7 +186,7 @@ def _subsampled(rows: int, asks: int, beta: float) -> Told:
 
 def _one_sample(rows: int, asks: int, beta: float) -> Told:
     """No interval at all: its promise is about a chance, so it never competes."""
-    coin = "one row an ask: a coin, not an interval"
+    coin = "one row per ask: a coin, not an interval"
     if asks > _MOST_COMPOSED:
         return None, f"{coin}; {_TOO_LARGE}"
     try:

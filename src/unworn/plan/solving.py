@@ -75,7 +75,7 @@ def _checked(
         if (name == "confidence" or value is not None) and (isinstance(value, bool) or not isinstance(value, Real)):
             raise ValueError(f"{name} is a number, not {show_value(value)}")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence lies between 0 and 1, as 0.95 does, not {show_value(confidence)}")
+        raise ValueError(f"confidence is a number between 0 and 1, such as 0.95, not {show_value(confidence)}")
     left_out = [name for name, value in known.items() if value is None]
     if len(left_out) != 1:
         raise ValueError(
@@ -86,7 +86,7 @@ def _checked(
         raise ValueError(f"width is a half-width in (0, 0.5], not {show_value(width)}")
     n, k, f = _whole("rows", rows, 1), _whole("asks", asks, 1), _whole("surprises", surprises, 0)
     if k is not None and f is not None and f >= k:
-        raise ValueError(f"{f} surprises do not fit into {k} asks: the last one is never priced")
+        raise ValueError(f"{f} surprises do not fit into {k} asks: give fewer surprises than asks")
     return n, k, f
 
 

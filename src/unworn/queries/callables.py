@@ -118,7 +118,7 @@ def function(
     *,
     binary: bool = False,
 ) -> Function:
-    """A question whose values are ``fn(columns)``: one a row, cut to ``range``; NaN counts as its lower end.
+    """A question whose values are ``fn(columns)``: one per row, clipped to ``range``; NaN counts as its lower end.
 
     ``fn`` is called once, with all the rows, as a dictionary of read-only arrays. With ``binary=True`` each
     value counts as true or false. A function with the same code is the same question; where its code cannot be read

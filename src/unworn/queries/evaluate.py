@@ -51,7 +51,7 @@ _FEW = 16
 
 
 def evaluate(expression: Expression, frame: Frame) -> tuple[NDArray[Any], Bools | None]:
-    """One value a row, and which of them are missing (None when none is).
+    """One value per row, and which of them are missing (None when none is).
 
     The expression must have passed :func:`~unworn.queries.check.check`. What stands under a missing mark
     means nothing. Text comes as an object array of ``str``. The arrays may be the frame's own: do not write

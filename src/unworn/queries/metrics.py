@@ -22,7 +22,7 @@ _SCORE_METHODS = ("predict_proba", "decision_function")
 def accuracy(predictions: Any) -> Accuracy:
     """The share of rows predicted right: a 0/1 question.
 
-    ``predictions`` is here and below an array with one prediction a row, a model with ``predict``, or a
+    ``predictions`` is here and below an array with one prediction per row, a model with ``predict``, or a
     :class:`~unworn.queries.predictions.Given` or :class:`~unworn.queries.predictions.FromModel`.
 
     >>> accuracy([1, 0, 1]).family
@@ -77,7 +77,7 @@ def log_loss(
 ) -> LogLoss:
     """Minus the logarithm of the label's probability, cut to ``range``.
 
-    Probabilities of the ``positive`` class, one a row; or rows × classes, the columns named as in
+    Probabilities of the ``positive`` class, one per row; or rows × classes, the columns named as in
     :func:`top_k`.
 
     >>> log_loss([0.9, 0.2]).bounds

@@ -61,7 +61,7 @@ class Mixture:
         return len(self.weights) * len(self.features)
 
     def log_parts(self, points: Floats) -> Floats:
-        """For each component a row: ln(weight · density) of scaled points, one a column."""
+        """One row per component: ln(weight · density) of scaled points, one per column."""
         found = np.empty((len(self.weights), points.shape[1]))
         for place, (weight, mean, variance) in enumerate(zip(self.weights, self.means, self.variances, strict=True)):
             squares = (

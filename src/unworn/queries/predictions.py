@@ -76,15 +76,15 @@ class Given:
 
     def __init__(self, array: Any, name: str | None = None) -> None:
         if array is None:
-            raise Unaskable("there are no predictions: supply an array, one prediction a row, or a model")
+            raise Unaskable("there are no predictions: supply an array, one prediction per row, or a model")
         try:
             column = read_array(array)
         except (TypeError, ValueError) as error:
-            raise Unaskable(f"predictions must be numbers, booleans or text, one a row: {error}") from None
+            raise Unaskable(f"predictions must be numbers, booleans or text, one per row: {error}") from None
         values = column.values
         if values.ndim not in (1, 2):
             raise Unaskable(
-                f"predictions have {values.ndim} dimensions; give one value a row, or rows × classes",
+                f"predictions have {values.ndim} dimensions; give one value per row, or rows × classes",
                 shape=list(values.shape),
             )
         if column.missing is not None:

@@ -94,7 +94,7 @@ class Metric(Query):
         if isinstance(self.source, Given) and self.source.shape[0] != size:
             raise Unaskable(
                 f"there are {self.source.shape[0]} predictions for {size} rows: "
-                "give one a row, in the order of the holdout's rows",
+                "give one per row, in the order of the holdout's rows",
                 predictions=self.source.shape[0],
                 rows=size,
             )
@@ -129,7 +129,7 @@ def check_given(source: Source, metric: str, *, sides: tuple[int, ...], numbers:
     if not isinstance(source, Given):
         return
     if len(source.shape) not in sides:
-        wanted = " or ".join({1: "one value a row", 2: "rows × classes of scores"}[side] for side in sides)
+        wanted = " or ".join({1: "one value per row", 2: "rows × classes of scores"}[side] for side in sides)
         raise Unaskable(f"{metric} needs {wanted}, not an array of shape {source.shape}", shape=list(source.shape))
     if numbers and source.column.kind == "text":
         raise Unaskable(f"{metric} needs numbers as predictions, not text")

@@ -67,7 +67,7 @@ def cells(shape: Sequence[int], axes: Iterable[int]) -> int:
 def components(block: Block, part: Axes) -> tuple[Floats, Floats]:
     """Of a block's questions, averaged over the columns outside ``part``: the interaction's square length and its top.
 
-    Both have an entry a question, or a single one where all questions are alike.
+    Both have one entry per question, or a single one where all questions are alike.
     """
     sizes = dict(zip(block.axes, block.shape, strict=True))
     if isinstance(block, Marginal):
@@ -128,7 +128,7 @@ class LeastSquares:
         for part in subsets(varied(self.shape, block.axes)):
             places, passed = self._held[part]
             top = components(block, part)[1] / self.precision[part]
-            found = found + np.zeros_like(top)  # an entry a question, once a component has one
+            found = found + np.zeros_like(top)  # one entry per question, once a component has one
             found[places] += (self.precisions[places] * passed)[:, None] * top
         return found
 

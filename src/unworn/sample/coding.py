@@ -137,7 +137,7 @@ def _hubs(wanted: Sequence[Axes], shape: Sequence[int], limit: int) -> list[tupl
 def check_schema(sample: Sample, domain: Domain) -> None:
     """Refuse what names, kinds and groups alone rule out; no value is looked at."""
     if sample.groups is not None:
-        raise Unaskable("a release counts rows, and these are grouped: seal them without groups, one row a group")
+        raise Unaskable("a release counts rows, and these are grouped: seal them without groups, one row per group")
     for name, axis in domain.columns:
         if name not in sample.columns:
             why = "its dtype has no kind" if name in sample.left_out else "name only columns that the rows have"

@@ -160,7 +160,7 @@ def read_column(data: Any, what: str) -> Read | None:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise Unaskable(f"{what} must have one value a row, not the shape {array.shape}")
+        raise Unaskable(f"{what} must have one value per row, not the shape {array.shape}")
     if array.dtype.kind == "O" and not isinstance(data, np.ndarray):
         raise Unaskable(f"{what} is a list of mixed or missing values: give an array or a series with a dtype")
     return _from_array(array, copy=True)

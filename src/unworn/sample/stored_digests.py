@@ -2,7 +2,7 @@
 
 Rows of this machine get the digests they would have in memory. Rows of a cluster stay there: what comes is sums over
 keyed hashes of rows, and their digest says so, for whoever opens them in memory makes the same sums. Only where a
-ledger knows as many rows in the same columns by sorted hashes, do hashes (keyed, sixteen bytes a row) come too. Columns
+ledger knows as many rows in the same columns by sorted hashes, do hashes (keyed, 16 bytes per row) come too. Columns
 are told by sums past 2^25 rows and in a cluster: one that was borrowed is then found among rows of the same engine.
 """
 

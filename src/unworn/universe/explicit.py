@@ -21,7 +21,7 @@ _RUN = 2**16
 
 
 class Explicit:
-    """A distribution over a product domain, one number a cell.
+    """A distribution over a product domain, one number per cell.
 
     The cells are in proportion to the probabilities and their total is not kept at 1: every marginal sums to it, so
     whoever reads one learns it for free, and renormalising takes no pass. Between readings the logarithm of the total

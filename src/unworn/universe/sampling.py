@@ -15,7 +15,7 @@ from unworn.universe.model import Axes, Codes
 def picked(stream: Stream, codes: Codes, axes: Axes, given: Axes, shares: Floats) -> None:
     """Fill in, for every row, the columns of ``axes`` that are not ``given``, by ``shares`` of them given those.
 
-    One 53-bit uniform number a row: a synthetic row is made from what is public already, so it guards no secret.
+    One 53-bit uniform number per row: a synthetic row is made from what is public already, so it guards no secret.
     """
     order = given + (drawn := tuple(axis for axis in axes if axis not in given))
     table = np.moveaxis(shares, [axes.index(axis) for axis in order], range(len(order)))

@@ -38,7 +38,7 @@ def compare(
 ) -> Outputs:
     """Hold each value, with noise, against a threshold of 0, with noise of its own.
 
-    One trial a row: +inf for below, −inf for above, NaN once ``cutoff`` values were above and nothing is answered any
+    One row per trial: +inf for below, −inf for above, NaN once ``cutoff`` values were above and nothing is answered any
     more. ``refreshed`` draws a new threshold after each value above; ``shown`` tells the noisy value itself instead of
     "above".
     """
