@@ -4,45 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from functools import cached_property
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, SupportsFloat, overload
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.answer import Answer
 from unworn.display import show_value
-from unworn.errors import Failed, Unaskable
-from unworn.holdout.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
-from unworn.holdout.desk import Desk
-from unworn.holdout.guessing import fold_guess, given_guess, train_guess
-from unworn.holdout.jobs import Ask
-from unworn.holdout.looking import Looking
-from unworn.holdout.practice import USUALLY, Practice, Usual, estimate, practice_guess, usual_share
+from unworn.errors import Unaskable
+from unworn.holdout.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
+from unworn.holdout.guessing import fold_guess
+from unworn.holdout.practice import USUALLY, Practice, Usual
+from unworn.holdout.refinement import Refinement
 from unworn.holdout.tickets import Ticket
 from unworn.ledger import Store
-from unworn.mechanisms import GuessAndCheck, Mechanism
-from unworn.mechanisms.base import MOST_ASKS, STOPPED, has_failed
-from unworn.mechanisms.practice_share import checked_share
-from unworn.mechanisms.uses import Uses
-from unworn.queries import Hypothesis, Query, compare, hypothesis, parse
-from unworn.queries import metric as metric_query
-from unworn.queries.code_in_query import check_code
-from unworn.queries.literals import MAX_TEXT
-from unworn.queries.metrics import metric_name
-from unworn.queries.predictions import FromModel, Named, Recorded
+from unworn.mechanisms import Mechanism
+from unworn.queries import Query, compare, hypothesis
+from unworn.queries.predictions import Recorded
 from unworn.queries.query import Facts
 from unworn.registry import PER_USER, PerUser
 from unworn.scorer import Scorer
 from unworn.verdict import Verdict
 
 if TYPE_CHECKING:
-    from unworn.holdout.finishing import FinalQuote
-    from unworn.holdout.meter import Quote
-    from unworn.mechanisms.record import Record
-    from unworn.sample import Sample
+    pass
 
 
-class Holdout(Looking):
+class Holdout(Refinement):
     """A sample that can be asked as often as you like, and all of whose answers hold for the population.
 
     Parameters
@@ -114,67 +100,23 @@ class Holdout(Looking):
         uses: Mapping[str, float] | None = None,
         use: str = "asks",
     ) -> None:
-        from unworn.holdout.notices import check_train, warn_if_repeated, warn_if_small, warn_of_practice
-        from unworn.holdout.opening import Wanted, open_rows  # here: half of what an import would load
-        from unworn.holdout.rows_ledger import find_ledger
-        from unworn.sample import Sample
-        from unworn.sample.stored import Stored, is_stored
+        from unworn.holdout.given_rows import open_given_rows  # here: half of what an import would load
 
-        asks = _check_numbers(asks, confidence, max_width)
-        declared = _declared(uses, use)
-        share = None if practice is USUALLY else checked_share(practice)
-        if name is not None:
-            _checked_text(name, "name=, what the holdout is called,")
-        if mechanism is not None and not isinstance(mechanism, Mechanism):
-            raise Unaskable(f"mechanism= is one of unworn.mechanisms, not {show_value(mechanism)}")
-        self._train = None if train is None else Sample.read_train(train, y, groups)
-        kept = is_stored(data)
-        if kept and declared is not None:
-            raise Unaskable("rows kept in an engine have one use: read them into memory to divide them among uses")
-        if kept and share:
-            raise Unaskable(
-                "rows kept in an engine are all sealed: read them into memory to set some aside for practice, or give "
-                "train="
-            )
-        sample: Any = (Stored if kept else Sample).read(data, y, groups=groups, schema=schema, train=self._train)
-        place = None
-        try:
-            if self._train is not None:
-                check_train(sample, self._train)
-            place = find_ledger(sample, ledger)
-            chosen = GuessAndCheck() if mechanism is None else mechanism
-            left_to_us = train is None and mechanism is None and declared is None
-            wanted = Wanted(
-                name,
-                chosen,
-                confidence,
-                asks,
-                declared,
-                beside=place.elsewhere is not None,
-                declares_schema=schema is not None,
-                practice=share,
-                usual_practice=usual_share(sample) if left_to_us else 0.0,
-            )
-            transcript, key, self._reordered, self._sample, anew, practice_rows = open_rows(sample, place.store, wanted)
-            # Before rows are sealed for good, the part is not the one it will be, and says too much of the others.
-            rehearsed = anew and hasattr(place.store, "stands_for")
-            self._practice_rows = None if rehearsed else practice_rows
-            place.confirm(transcript.first.holdout)
-            self._desk = Desk(self._sample, place.store, transcript, key)
-        except BaseException:
-            sample.close()
-            if place is not None:
-                place.withdraw()
-            raise
-        if anew:
-            if not kept:
-                warn_if_repeated(sample)
-            if share is None and transcript.terms.practice:
-                warn_of_practice(transcript)
-            warn_if_small(transcript)
+        opened = open_given_rows(
+            data,
+            train,
+            {"y": y, "groups": groups, "schema": schema},
+            ledger=ledger,
+            name=name,
+            mechanism=mechanism,
+            confidence=confidence,
+            asks=check_numbers(asks, confidence, max_width),
+            practice=practice,
+            uses=check_uses(uses, use),
+        )
+        self._train, self._sample, self._practice_rows = opened.train, opened.sample, opened.practice
+        self._desk, self._reordered = opened.desk, opened.reordered
         self._desk.max_width = max_width
-        if self._desk.key is not None:
-            self._sample.seal(self._desk.key.derive("unworn/parts"))
         self._ticket = Ticket(self, train, {"y": y, "groups": groups, "schema": schema})
 
     @property
@@ -215,8 +157,8 @@ class Holdout(Looking):
         interval.
         """
         # All are made before any is checked: an estimator fitted again in between is found out.
-        asked = _listed(questions, "questions")
-        expected = [None] * len(asked) if guesses is None else _listed(guesses, "guesses")
+        asked = check_list(questions, "questions")
+        expected = [None] * len(asked) if guesses is None else check_list(guesses, "guesses")
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
         return self._enter([self._prepare(q, g, by=by, noise=noise) for q, g in zip(asked, expected, strict=True)])
@@ -243,7 +185,7 @@ class Holdout(Looking):
         and what it raises is shown in full; what it raises, prints or warns about on the sealed rows is withheld.
         """
         query = self._metric(metric, predictions, name, options)
-        made_here = not _is_source(predictions)
+        made_here = not is_source(predictions)
         ask = self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
         return self._one(ask)
 
@@ -269,7 +211,7 @@ class Holdout(Looking):
         query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
         if discordance is not None and guess is None:
             guess = 0.0
-        made_here = not _is_source(first) and not _is_source(second)
+        made_here = not is_source(first) and not is_source(second)
         ask = self._prepare(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
         return self._one(ask)
 
@@ -288,145 +230,9 @@ class Holdout(Looking):
         the hypotheses were chosen from earlier answers. A comparison defaults to ``above=0``. Repeating a test is free;
         a rejection counts as a surprise. No p-value is given: it would be a fact about the rows that nobody paid for.
         """
-        query = _read_sql(question) if isinstance(question, str) else question
+        query = read_sql(question) if isinstance(question, str) else question
         tested = hypothesis(query, level, above=above, below=below)
         return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
-
-    def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
-        """Get a narrower interval for an answer that matters, by asking the same question again inside its cell.
-
-        The cell is the range of values that the answer told. A model that was fitted again since is another model, and
-        is refused.
-        """
-        if not isinstance(answer, Answer):
-            raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
-        record = self._record_of(answer)
-        if record.offer.null is not None:
-            raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
-        if record.offer.final is not None:
-            raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
-        if record.offer.radius:
-            raise Unaskable(
-                "a noisy answer names no cell to sharpen: ask(..., guess=, again=True), or ask for the final value"
-            )
-        if not isinstance(self.mechanism, GuessAndCheck):
-            raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
-        ask = Ask(self._question_of(answer, record), record.facts, None, _checked_name(by), parent=answer.index)
-        with self._desk.order():
-            transcript = self._desk.released()
-            if transcript.answered(*ask.name) is None:
-                offer = transcript.offer(ask.facts, None, ask.parent)
-                self.mechanism.check_gain(record.offer, record.symbol, offer)
-        return self._one(ask)
-
-    @overload
-    def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
-    @overload
-    def final(
-        self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
-    ) -> list[Answer]: ...
-    def final(
-        self,
-        questions: Answer | Query | str | Iterable[Answer | Query | str],
-        *,
-        close: bool = True,
-        by: str | None = None,
-    ) -> Answer | list[Answer]:
-        """Release exact values as the last word, nearly as sharp as those of a test set that nobody had touched.
-
-        Several answers or questions given at once are fixed together and share the level. The holdout is then closed:
-        the values can be this sharp because nothing follows. ``close=False`` keeps it open, at a price that
-        :meth:`quote_final` gives beforehand. A final interval is never wider than what was known. That of a model,
-        whose code may answer differently the second time, is refused where it would be wider.
-        """
-        from unworn.holdout.finishing import check_not_wider
-
-        one = isinstance(questions, Answer | Query | str)
-        asks = self._final_asks(questions, close, by)
-        with self._desk.order():
-            check_not_wider(asks, self._desk.released())
-        told = self._enter(asks)
-        return self._checked_answer(told[0]) if one else told
-
-    def quote_final(
-        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True
-    ) -> FinalQuote:
-        """How sharp :meth:`final` would be, and what it would cost, without asking for it."""
-        from unworn.holdout.finishing import quote_final
-
-        asks = self._final_asks(questions, close, None)
-        with self._desk.order():
-            return quote_final(asks, self._desk.released(), close)
-
-    def _final_asks(self, questions: Any, close: bool, by: str | None) -> list[Ask]:
-        from unworn.holdout.finishing import final_asks
-
-        if not isinstance(close, bool):
-            raise Unaskable(f"close= is True or False, not {show_value(close)}")
-        listed = [questions] if isinstance(questions, Answer | Query | str) else _listed(questions, "final questions")
-        if not listed:
-            raise Unaskable("name at least one answer or question whose final value is wanted")
-        asks = []
-        for question in listed:
-            if isinstance(question, Answer):
-                record = self._record_of(question)
-                query = self._question_of(question, record)
-                asks.append(Ask(query, record.facts, None, _checked_name(by), practice=question.practice))
-            else:
-                asks.append(self._prepare(question, None, by=by, test=True))
-        with self._desk.order():
-            return final_asks(asks, self._desk.released(), close)
-
-    def _record_of(self, answer: Answer) -> Record:
-        """What this holdout's ledger says of one of its answers."""
-        entry = answer.certificate.entry
-        if entry.holdout != self.id:
-            raise Unaskable("this answer comes from another holdout; ask there")
-        with self._desk.order():
-            transcript = self._desk.released()
-            if not 0 < entry.index < len(transcript.entries) or transcript.entries[entry.index].hash != entry.hash:
-                raise Unaskable(f"answer {entry.index} is not in this holdout's ledger; take one from .answers or ask")
-            record = transcript.record(entry.index)
-        if has_failed(record.symbol):
-            raise Unaskable("there is no answer to build on: the question's own code failed on the rows")
-        return record
-
-    def _question_of(self, answer: Answer, record: Record) -> Query:
-        """The question that an answer was given to, if it is still the same."""
-        query = answer.query if answer.query is not None else parse(record.question)
-        if query.fingerprint != record.fingerprint:
-            raise Unaskable("this answer carries another question than the one it was given to: ask that one itself")
-        query.facts(self._sample.schema, self._sample.length)
-        check_code(query)
-        return query
-
-    def quote(
-        self,
-        question: Query | str,
-        guess: SupportsFloat | None = None,
-        *,
-        guess_se: float | None = None,
-        again: bool = False,
-        noise: bool = False,
-    ) -> Quote:
-        """What a question would cost and how wide its answer would be, without asking it.
-
-        With ``again=True``, the price of asking a question that was answered before anew.
-        """
-        from unworn.holdout.meter import Quote
-
-        ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
-        with self._desk.order():
-            transcript = self._desk.released()
-            told = None if again else transcript.answered(ask.query.fingerprint)
-            if told is not None:
-                known = self._desk.answer(told)
-                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high, currency)
-            offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
-        mechanism = self.mechanism
-        likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
-        (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
-        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it."""
@@ -455,7 +261,7 @@ class Holdout(Looking):
         if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
             raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
         self._desk.writable()
-        names = None if columns is None else _listed(columns, "columns")
+        names = None if columns is None else check_list(columns, "columns")
         for name in names or ():
             self._sample.schema.of(name)
         return self._desk.gather(self._sample, int(samples), names)
@@ -476,166 +282,3 @@ class Holdout(Looking):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._ticket.reduce()
-
-    # ------------------------------------------------------------------ the way in
-
-    def _prepare(
-        self,
-        question: Query | str,
-        value: SupportsFloat | None,
-        error: float | None = None,
-        discordance: float | None = None,
-        *,
-        again: bool = False,
-        by: str | None = None,
-        test: bool = False,
-        made_here: bool = False,
-        noise: bool = False,
-    ) -> Ask:
-        """Everything that can be refused without rows is refused here."""
-        if not isinstance(again, bool):
-            raise Unaskable(f"again= is True or False, not {show_value(again)}")
-        if not isinstance(noise, bool):
-            raise Unaskable(f"noise= is True or False, not {show_value(noise)}")
-        query, facts = self._understand(question, test=test)
-        try:
-            _ = query.fingerprint  # made here, so that what has none is refused before rows are read
-        except (TypeError, ValueError, RecursionError) as why:
-            raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
-        if facts.runs_code and not made_here:
-            check_code(query)
-        visible = self._practice_rows if self._train is None else self._train
-        if facts.runs_code and visible is not None:
-            try_code(query, set(self._sample.columns), visible, self._few_rows)
-        elif facts.runs_code:
-            check_fitted(query)
-        guess = None if value is None else given_guess(facts, value, error, discordance)
-        if value is None and error is not None:
-            raise Unaskable("guess_se says how sure a guess is, and there is no guess: give guess= too")
-        if guess is None and self._train is not None and not test:
-            guess = train_guess(query, self._train)
-        practice = None
-        if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
-            expected = practice_guess(query, facts, self._practice_rows)
-            guess = expected if guess is None and not test else guess
-            practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
-        return Ask(query, facts, guess, _checked_name(by), again, practice=practice, noise=noise)
-
-    def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
-        """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
-        query = _read_sql(question) if isinstance(question, str) else question
-        if not isinstance(query, Query):
-            raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
-        if isinstance(query, Hypothesis) and not test:
-            raise Unaskable("a hypothesis is not asked but tested: holdout.test(question, above=...)")
-        self._sample.check(query)
-        facts = query.facts(self._sample.schema, self._sample.length)
-        facts.check()
-        if query.needs_features and not self._sample.has_features:
-            raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")
-        if self._reordered and not query.portable:
-            self._desk.writable()  # without the key the order cannot be known, and bringing it back is what to do
-            raise Unaskable(
-                "these rows come in another order than they were sealed in, and this question belongs to one order,\n"
-                "  as predictions in an array do: open the rows in the order in which they were sealed"
-            )
-        return query, facts
-
-    def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
-        if name is not None:
-            _checked_text(name, "name=, what the predictions are known by,")
-        return metric_query(
-            metric, predictions if name is None else Named(predictions, name), **self._options(metric, options)
-        )
-
-    def _options(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
-        """What the metric needs, and ``train`` or practice rows can tell."""
-        wanted = metric_name(metric) == "balanced_accuracy" and not {"weights", "shares"} & set(options)
-        visible = self._practice_rows if self._train is None else self._train
-        return {**options, "shares": visible.class_shares()} if wanted and visible is not None else options
-
-    @cached_property
-    def _few_rows(self) -> Sample:
-        visible = self._practice_rows if self._train is None else self._train
-        if visible is None:
-            raise TypeError("there are no rows that may be seen")
-        return few_rows(visible)
-
-    def _enter(self, asks: list[Ask]) -> list[Answer]:
-        for ask in asks:
-            if ask.facts.runs_code:
-                say_what_is_withheld()
-                break
-        answers = self._desk.enter(asks)
-        for place, ask in enumerate(asks):
-            if ask.practice is not None:
-                answers[place] = replace(answers[place], practice=ask.practice)
-        return answers
-
-    def _one(self, ask: Ask) -> Answer:
-        (answer,) = self._enter([ask])
-        return self._checked_answer(answer)
-
-    @staticmethod
-    def _checked_answer(answer: Answer) -> Answer:
-        record = answer.certificate.record
-        if has_failed(record.symbol):
-            message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
-            raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
-        return answer
-
-
-def _is_source(predictions: Any) -> bool:
-    """Whether these are no model but a source made of one, at some time before."""
-    return isinstance(predictions.predictions if isinstance(predictions, Named) else predictions, FromModel)
-
-
-def _read_sql(text: str) -> Query:
-    from unworn.queries.sql import parse as parse_sql  # loaded by those who write SQL
-
-    return parse_sql(text)
-
-
-def _checked_name(by: str | None) -> str | None:
-    """Who asks, as it is entered: checked first, because what the ledger cannot hold must not reach the rows."""
-    return None if by is None else _checked_text(by, "by=, the asker's name,")
-
-
-def _checked_text(text: Any, what: str) -> str:
-    """A name of the asker's: short, and made of characters that have bytes."""
-    if not isinstance(text, str) or len(text) > MAX_TEXT or text != text.encode(errors="ignore").decode():
-        raise Unaskable(f"{what} is a text of at most {MAX_TEXT} characters, not {show_value(text)}")
-    return text
-
-
-def _listed(things: Any, what: str) -> list[Any]:
-    if isinstance(things, str | bytes | Mapping | Query) or not isinstance(things, Iterable):
-        raise Unaskable(f"{what} come as a list, not as a {type(things).__name__}")
-    try:
-        return list(things)
-    except TypeError:  # an array without a dimension has __iter__ all the same
-        raise Unaskable(f"{what} come as a list, not as a {type(things).__name__}") from None
-
-
-def _declared(uses: Mapping[str, float] | None, use: str) -> Uses | None:
-    if not isinstance(use, str):
-        raise Unaskable(f"use= is the name of one of the declared uses, not {show_value(use)}")
-    if uses is None and use != "asks":
-        raise ValueError(
-            f"use={use!r:.80} is one of several uses: declare all of them, as in uses={{'asks': 0.7, 'release': 0.3}}"
-        )
-    return None if uses is None else Uses.of(uses, use)
-
-
-def _check_numbers(asks: int | None, confidence: float, max_width: float | None) -> int | None:
-    if asks is not None and (isinstance(asks, bool) or not isinstance(asks, Integral) or not 1 <= asks <= MOST_ASKS):
-        raise ValueError(
-            f"asks is a whole number of at least 1, and at most {MOST_ASKS:.0e} (or None for no plan), "
-            f"not {show_value(asks)}"
-        )
-    if not (isinstance(confidence, float) and 0 < confidence < 1):
-        raise ValueError(f"confidence is a number between 0 and 1, such as 0.95, not {show_value(confidence)}")
-    real = isinstance(max_width, Real) and not isinstance(max_width, bool)
-    if max_width is not None and not (real and 0 < max_width < 1e308):
-        raise ValueError(f"max_width is a finite half-width above 0, not {show_value(max_width)}")
-    return None if asks is None else int(asks)

@@ -44,7 +44,7 @@ def check_train(sample: Sample, train: Sample) -> None:
     )
 
 
-def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
+def warn_if_repeated(sample: Sample, stacklevel: int = 4) -> None:
     """Say how many rows are copies of others, once: when the rows are sealed."""
     repeats = repeated_rows(sample, os.urandom(32))
     if repeats:
@@ -57,7 +57,7 @@ def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
         )
 
 
-def warn_of_practice(transcript: Transcript, stacklevel: int = 3) -> None:
+def warn_of_practice(transcript: Transcript, stacklevel: int = 4) -> None:
     """Say that some rows are for practice, where nobody asked for it: once, when they are sealed."""
     terms = transcript.terms
     unit = "groups" if terms.schema.grouped else "rows"
@@ -71,7 +71,7 @@ def warn_of_practice(transcript: Transcript, stacklevel: int = 3) -> None:
     )
 
 
-def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
+def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
     """Say so where even a right guess, at the first ask, gets a wide interval: from public numbers alone."""
     terms = transcript.terms
     if transcript.records or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
