@@ -176,5 +176,5 @@ def test_a_statistic_runs_once_even_if_it_is_interrupted() -> None:
     assert [memo.statistic(whole), memo.statistic(whole)] == [2.0, 2.0]
     assert calls == [1]
     assert not memo.interrupted  # that it was is hidden like its value
-    with pytest.raises(TypeError, match="no statistic"):
+    with pytest.raises(TypeError, match="not a statistic"):
         memo.statistic(BINARY)

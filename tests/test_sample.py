@@ -187,7 +187,7 @@ def test_what_has_no_kind_is_left_out_and_listed() -> None:
         (lambda: Sample.read({"a": np.zeros(3)}, groups="z"), "no column 'z'"),
         (lambda: Sample.read({"a": [1, None]}), "with a dtype"),
         (lambda: Sample.read(np.zeros((3, 2, 2))), "3 dimensions"),
-        (lambda: Sample.read(np.zeros((3, 1)), np.zeros((3, 2))), "one value a row"),
+        (lambda: Sample.read(np.zeros((3, 1)), np.zeros((3, 2))), "one value per row"),
         (lambda: Sample.read("nowhere.parquet"), "no file"),
         (lambda: Sample.read("data.xlsx"), "give one of .parquet"),
         (lambda: Sample.read(object()), "cannot read a object"),

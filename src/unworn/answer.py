@@ -16,14 +16,16 @@ from unworn.queries.query import Query
 @assign_fields
 @dataclass(frozen=True)
 class Answer:
-    """What a question gets: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
+    """The answer to a question: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
 
-    ``source`` says where the value comes from: the ``guess`` that the rows agreed with (the ``last answer`` to the same
-    metric, where nobody guessed), the cell of a ``surprise`` or of a ``grid``, the rows with ``noise``, a ``synthetic``
-    distribution that the rows agreed with, a ``draw`` of one row, or ``exact`` where a mechanism shows it. ``index`` is
-    its place in the ledger. Among a ledger's answers are the outcomes of tests: 1 for rejected, 0 for not, and of the
-    value itself nothing is told; and asks that ``failed`` or were ``interrupted``, which have the whole range.
-    ``practice`` is what the practice rows said, where there are any: a guess that came from them is shown as agreeing.
+    ``source`` says where the value comes from: the ``guess`` that the rows agreed with (or the ``last answer`` to the
+    same metric, where nobody guessed), the cell of a ``surprise`` or of a ``grid``, the rows with ``noise``, a
+    ``synthetic`` distribution that the rows agreed with, a ``draw`` of one row, or ``exact`` where a mechanism shows
+    it. A cell is a small range of values; a surprise is a cell that the guess did not lead one to expect. ``index`` is
+    the answer's place in the ledger. A ledger's answers also include the outcomes of tests (1 for rejected, 0 for not;
+    nothing is told about the value itself), and asks that ``failed`` or were ``interrupted``, whose interval is the
+    whole range. ``practice`` is what the practice rows said, where there are any: a guess that came from them is shown
+    as agreeing.
     """
 
     value: float

@@ -155,7 +155,7 @@ def test_bad_parameters_are_told_the_valid_range(make: object, words: str) -> No
 
 def test_other_questions_are_refused() -> None:
     for facts, words in (
-        (Facts("paired", -1.0, 1.0, True), "one score a submission"),
+        (Facts("paired", -1.0, 1.0, True), "one score per submission"),
         (Facts("unit", 0.0, 5.0), r"\[0, 5\]"),
         (Facts("binary", 0.0, 1.0, True, runs_code=True), "array"),
         (Facts("statistic", 0.0, 1.0, sensitivity=0.1), "BoundedNoise"),

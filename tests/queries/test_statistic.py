@@ -115,7 +115,7 @@ def test_it_has_no_values_for_rows() -> None:
     for ask in (SAMPLE.statistics, SAMPLE.means, SAMPLE.counts, SAMPLE.differences):
         with pytest.raises(Unaskable, match="median age is a statistic of the whole sample"):
             ask([share(col("paid")), made()])
-    with pytest.raises(TypeError, match="no statistic of the whole sample"):
+    with pytest.raises(TypeError, match="not a statistic of the whole sample"):
         SAMPLE.statistic(share(col("paid")))
 
 

@@ -62,7 +62,7 @@ def test_what_has_no_value_on_a_domain_is_refused_with_the_reason():
         EVERYTHING.values(accuracy([1, 0, 1]))
     with pytest.raises(Unaskable, match="ask share"):
         EVERYTHING.values(function(lambda rows: rows, name="all", range=(0, 1)))
-    with pytest.raises(Unaskable, match="nothing to say about the points"):
+    with pytest.raises(Unaskable, match="says nothing about the points"):
         EVERYTHING.frame().pick(np.zeros(3))
     with pytest.raises(Unaskable, match="no column 'income'"):
         EVERYTHING.frame().column("income")

@@ -43,10 +43,10 @@ def test_a_domain_is_read_from_toml(tmp_path):
     )
     assert Domain.read(str(path)).origin == "declared"
     path.write_text("age = [1,")
-    with pytest.raises(Unaskable, match="is no TOML"):
+    with pytest.raises(Unaskable, match="is not TOML"):
         Domain.read(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(Unaskable, match="is no TOML"):
+    with pytest.raises(Unaskable, match="is not TOML"):
         Domain.read(path)
     with pytest.raises(Unaskable, match="there is no file"):
         Domain.read(tmp_path / "other.toml")

@@ -16,9 +16,9 @@ from unworn.queries.query import Facts
 class Meter:
     """Where a holdout stands.
 
-    ``spent`` is in the ``currency`` of the plan: nats, unless its theorem knows only privacy loss. ``next_width`` is
-    the half-width that the next 0/1 question gets if the rows agree with a guess of one half. ``use`` and ``share`` are
-    there where several uses share the rows.
+    ``spent`` is in the ``currency`` of the plan: nats, unless its theorem knows only privacy loss. One nat makes the conversation so far
+    e times less likely under a law fixed before it. ``next_width`` is the half-width that the next 0/1 question gets
+    if the rows agree with a guess of one half. ``use`` and ``share`` are given where several uses share the rows.
     """
 
     asked: int
@@ -72,9 +72,10 @@ def show_spent(spent: float) -> str:
 class Quote:
     """What a question would cost and how wide its answer would be, without asking it.
 
-    ``width`` is what agreement gets (without a guess: what any cell of the grid gets), ``widest`` the worst any
-    symbol could publish; ``cost`` and ``surprise_cost`` are in ``currency``. ``repeat`` is true when the
-    recorded answer would come back, free. ``low`` and ``high`` are the interval that is ``width`` to either side.
+    ``width`` is the half-width if the rows agree with the guess (without a guess: that of any cell of the grid), and
+    ``widest`` the largest that any answer could have; ``cost`` and ``surprise_cost`` are in ``currency``.
+    ``repeat`` is true if the question was asked before, so that the recorded answer would come back for free. ``low``
+    and ``high`` are the interval that belongs to ``width``.
     """
 
     index: int

@@ -34,11 +34,11 @@ def check_size(over: Region, dimension: int) -> None:
 def check_luck(luck: object, confidence: float) -> None:
     """Refuse luck with blocks that is no probability, or leaves no promise."""
     if isinstance(luck, bool) or not isinstance(luck, int | float | np.floating) or not 0 < luck < 1:
-        raise ValueError(f"luck is a probability between 0 and 1, as 0.99 is, not {luck!r:.40}")
+        raise ValueError(f"luck is a probability between 0 and 1, such as 0.99, not {luck!r:.40}")
     if not confidence - (1 - luck) > 0:
         raise ValueError(
             f"luck={luck:g} with the blocks and a confidence of {confidence:g} in the answers promise nothing "
-            f"together: the misses of both add up to 1 or more. Give luck= above {1 - confidence:g}, as 0.99 is"
+            f"together: the misses of both add up to 1 or more. Give luck= above {1 - confidence:g}, such as 0.99"
         )
 
 

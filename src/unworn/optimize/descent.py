@@ -73,7 +73,7 @@ def minimise(
     (20, 41, True, True)
     """
     if not isinstance(loss, LinearLoss) or not isinstance(over, Region):
-        raise ValueError("minimise takes a loss, as logistic(...) makes, and a region, as Ball(1.0) is")
+        raise ValueError("minimise takes a loss, such as logistic(...), and a region, such as Ball(1.0)")
     penalty = finite("ridge", ridge)
     if penalty < 0:
         raise ValueError(f"ridge must be at least 0, not {ridge!r}")

@@ -20,9 +20,10 @@ def plan(
     surprises: float | None = 0,
     confidence: float = 0.95,
 ) -> Plan:
-    """Solve for the one of rows, asks and width that is left out, or for ``surprises=None``; price every mechanism.
+    """Solve for whichever of rows, asks and width is left out, or for ``surprises=None``; price every mechanism.
 
-    What is solved for, and ``Plan.width``, are those of guess and check, the default; ``Plan.options`` has the rest.
+    A surprise is a guess that turns out wrong. What is solved for, and ``Plan.width``, are those of guess and check,
+    the default; ``Plan.options`` has the other mechanisms.
 
     >>> from unworn import plan
     >>> found = plan(rows=10_000, asks=1_000)

@@ -71,7 +71,7 @@ def compare(a: Query, b: Query) -> Difference:
     '{"difference":"{\\\\"metric\\\\":\\\\"accuracy\\\\"}"}'
     """
     if not isinstance(a, Metric) or not isinstance(b, Metric):
-        raise Unaskable("compare takes two metric questions, as compare(accuracy(a), accuracy(b))")
+        raise Unaskable("compare takes two metric questions, as in compare(accuracy(a), accuracy(b))")
     if a.family != b.family:
         raise Unaskable(f"compare takes one metric with one setting, not {a.family} and {b.family}")
     return Difference(a, b)

@@ -116,7 +116,7 @@ def hypothesis(
     level = _number(level, "level")
     if not 0 < level < 1:
         raise Unaskable(
-            f"level lies strictly between 0 and 1, as 0.05 does, not {level}: it bounds the chance that any true "
+            f"level is a number between 0 and 1, such as 0.05, not {level}: it bounds the chance that any true "
             "hypothesis is ever rejected"
         )
     if above is not None:

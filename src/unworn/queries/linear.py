@@ -64,7 +64,7 @@ class LinearLoss:
         if self.quantile is not None:
             quantile = literals.number(self.quantile)
             if not 0 < quantile < 1:
-                raise Unaskable(f"quantile lies between 0 and 1, as 0.5 does, not {self.quantile!r:.40}")
+                raise Unaskable(f"quantile is a number between 0 and 1, such as 0.5, not {self.quantile!r:.40}")
             object.__setattr__(self, "quantile", quantile)
 
     @property

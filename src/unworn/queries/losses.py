@@ -167,7 +167,7 @@ class SquaredError(_NumberError):
 def _check_positive(metric: Brier) -> None:
     source = metric.source
     if isinstance(source, FromModel) and source.classes is not None and metric.positive not in source.classes:
-        raise Unaskable(f"positive={metric.positive!r} is none of the model's classes {list(source.classes)[:10]}")
+        raise Unaskable(f"positive={metric.positive!r} is not one of the model's classes {list(source.classes)[:10]}")
 
 
 def _positive_chance(metric: Brier | LogLoss, frame: FeatureFrame) -> Floats:

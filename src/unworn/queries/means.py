@@ -86,7 +86,7 @@ class Mean(_Asked):
         low, high = literals.number(self.low), literals.number(self.high)
         if not low < high or not math.isfinite(high - low):
             raise Unaskable(
-                f"range=({low:g}, {high:g}) is no range: give (low, high) with low < high", low=low, high=high
+                f"range=({low:g}, {high:g}) is not a range: give (low, high) with low < high", low=low, high=high
             )
         for name, value in (("of", of), ("low", low), ("high", high)):
             object.__setattr__(self, name, value)
@@ -171,7 +171,7 @@ def _require_number(of: Expression, kind: str | None) -> None:
 
 def _ends(bounds: object) -> tuple[float, float]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise Unaskable("mean needs range=(low, high): two finite numbers the values are cut to")
+        raise Unaskable("mean needs range=(low, high): two finite numbers that the values are clipped to")
     return literals.number(bounds[0]), literals.number(bounds[1])
 
 

@@ -87,7 +87,7 @@ def log_loss(
     low, high = as_range("log_loss", range)
     single = isinstance(source, Given) and len(source.shape) == 1
     if single and classes is not None:
-        raise Unaskable("classes= names the columns of rows × classes; for one probability a row give positive=")
+        raise Unaskable("classes= names the columns of rows × classes; for one probability per row give positive=")
     if single:
         return LogLoss(source, low, high, as_class(positive), None)
     return LogLoss(source, low, high, None, _columns(source, classes))
@@ -162,7 +162,7 @@ def metric_name(name: str) -> str:
 balanced_accuracy, top_k_accuracy, brier, log_loss, mae, mse
     """
     if not isinstance(name, str):
-        raise Unaskable(f"a metric is known by its name, as 'accuracy' is, not by a {type(name).__name__}")
+        raise Unaskable(f"a metric is given by its name, such as 'accuracy', not by a {type(name).__name__}")
     own = _ALIASES.get(name, name)
     if own in _MAKERS:
         return own

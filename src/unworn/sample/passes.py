@@ -121,7 +121,7 @@ def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
 def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> NDArray[np.int64]:
     """How many rows say yes."""
     if any(fact.kind != "binary" for fact in checked(sample, queries)):
-        raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask its mean")
+        raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask for its mean")
     return np.array(statistics(sample, queries, members), dtype=np.int64)
 
 

@@ -297,6 +297,6 @@ class Sample:
     def statistic(self, query: Query) -> float:
         """The value of a statistic of the whole sample."""
         if not isinstance(query, Statistic):
-            raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
+            raise TypeError(f"{query.label} is not a statistic of the whole sample: ask for its count or mean")
         with self.reading(), np.errstate(all="ignore"):  # warnings would depend on rows
             return query.value({name: plain(column) for name, column in self.columns.items()})

@@ -121,7 +121,7 @@ class Stored:
     def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
         """For 0/1 questions: in how many rows the answer is yes."""
         if any(fact.kind != "binary" for fact in self._facts(queries)):
-            raise Unaskable("only a 0/1 question can be counted; ask its mean")
+            raise Unaskable("only a 0/1 question can be counted; ask for its mean")
         return np.array(self.statistics(queries, part), dtype=np.int64)
 
     def means(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
@@ -134,7 +134,7 @@ class Stored:
 
     def statistic(self, query: Query) -> NoReturn:
         plain_question(query)
-        raise TypeError(f"{query.label} is no statistic of the whole sample: ask its count or mean")
+        raise TypeError(f"{query.label} is not a statistic of the whole sample: ask for its count or mean")
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """Counts of 0/1 questions are sums; for the others coins are thrown where the rows lie."""

@@ -58,7 +58,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unaskable(f"{file} is no TOML: {error}", path=str(file)) from None
+        raise Unaskable(f"{file} is not TOML: {error}", path=str(file)) from None
 
 
 def _flag(name: str, flag: str, given: Any) -> bool:

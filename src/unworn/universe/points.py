@@ -41,4 +41,4 @@ class Points:
         return Column(points.kind, points.values.take(cells), missing, points.vocabulary)
 
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
-        raise Unaskable("an array with one entry a row has nothing to say about the points of a domain")
+        raise Unaskable("an array with one entry per row says nothing about the points of a domain")
