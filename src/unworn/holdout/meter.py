@@ -16,9 +16,10 @@ from unworn.queries.query import Facts
 class Meter:
     """Where a holdout stands.
 
-    ``spent`` is in the ``currency`` of the plan: nats, unless its theorem knows only privacy loss. One nat makes the conversation so far
-    e times less likely under a law fixed before it. ``next_width`` is the half-width that the next 0/1 question gets
-    if the rows agree with a guess of one half. ``use`` and ``share`` are given where several uses share the rows.
+    ``spent`` is in the ``currency`` of the plan: nats, unless its theorem knows only privacy loss. One nat makes
+    the conversation so far e times less likely under a law fixed before it. ``next_width`` is the half-width that the
+    next 0/1 question gets if the rows agree with a guess of one half. ``use`` and ``share`` are given where
+    several uses share the rows.
     """
 
     asked: int
