@@ -23,7 +23,7 @@ from unworn.queries.statistic import Statistic
 from unworn.sample import draws, passes
 from unworn.sample.files import read_path
 from unworn.sample.parting import restricted, shuffled
-from unworn.sample.reading import Read, Table, Watch, read_column, read_table, series_name
+from unworn.sample.reading import Read, Table, Watch, as_numpy, read_column, read_table, series_name
 from unworn.sample.schemas import Declared, public_schema
 
 
@@ -391,7 +391,7 @@ def _train_columns(train: Any, y: Any, target: str | None) -> dict[str, Column]:
 
 
 def _frozen(values: Any) -> NDArray[Any]:
-    copy = np.array(values)
+    copy = np.array(as_numpy(values))
     copy.setflags(write=False)
     return copy
 
