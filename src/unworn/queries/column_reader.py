@@ -138,8 +138,8 @@ def _as_series(data: Any) -> Any | None:
     import narwhals as nw
 
     series = data if isinstance(data, nw.Series) else nw.from_native(data, allow_series=True, pass_through=True)
-    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
-        return next(iter(series.iter_columns()))
+    if isinstance(series, nw.DataFrame):
+        return next(iter(series.iter_columns())) if len(series.columns) == 1 else None
     if isinstance(series, nw.Series):
         return series
     library = type(data).__module__.partition(".")[0]
