@@ -210,6 +210,10 @@ def test_a_domain_of_numbers_is_one_of_numbers(given: Any) -> None:
     assert Domain.of_train({"a": given}) == domain
 
 
+def test_a_domain_takes_infinities_for_missing_as_questions_do() -> None:
+    assert Domain.of_frame({"a": [1.0, math.inf, math.nan]}) == Domain({"a": [1, None]})
+
+
 def test_a_domain_fits_the_rows_it_was_read_off_whatever_their_dtypes() -> None:
     from unworn.sample.coding import Coded
 

@@ -171,7 +171,7 @@ def _from_values(data: Any, what: str, by_value: bool, scores: bool, copy: bool)
         values, missing = read_by_value(array.tolist(), what)
         return Read(typed_column(values, missing, copy=False), nullable=True)
     known = _array_type(array.dtype, data)
-    if known is None or (array.ndim != 1 and known.kind not in ("number", "bool")):
+    if known is None or array.ndim == 0 or (array.ndim != 1 and known.kind not in ("number", "bool")):
         return None
     return Read(typed_column(array, None, copy), known.nullable)
 
@@ -180,7 +180,10 @@ def _scores_of(frame: Any) -> NDArray[Any]:
     """A frame of several columns as one array: of numbers, NaN where one is missing, or of objects."""
     import narwhals as nw
 
-    series = list(nw.from_native(frame, eager_only=True).iter_columns())
+    known = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(known, nw.DataFrame):
+        return np.asarray(frame)
+    series = list(known.iter_columns())
     if all(dtype.is_float() for dtype in {each.dtype for each in series}):
         table = np.asarray(frame)
         if table.dtype.kind == "f":

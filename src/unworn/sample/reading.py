@@ -57,7 +57,7 @@ def read_table(data: Any) -> Table:
 
 
 def _read_named(name: Any, values: Any, copy: bool = True) -> Read | None:
-    return read_column(values, f"column {str(name)!r:.80}", copy=copy)
+    return read_column(values, f"column {str(name)!r}", copy=copy)
 
 
 def read_cells(cells: Mapping[str, tuple[NDArray[Any], Bools] | None]) -> Table:
