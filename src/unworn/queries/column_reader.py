@@ -54,8 +54,11 @@ def read_column(
     Traceback (most recent call last):
     unworn.errors.Unaskable: a is a list of mixed or missing values: give an array or a series with a dtype
     """
+    if type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "biuf":  # soon done: there may be 100,000
+        kind = data.dtype.kind
+        return Read(number_column(data, None, KINDS[kind], copy), nullable=kind == "f")
     try:
-        series = None if isinstance(data, np.ndarray) else _as_series(data)
+        series = _as_series(data)
         return _from_values(data, what, by_value, scores, copy) if series is None else _from_series(series, copy)
     except (UnwornError, MemoryError):
         raise

@@ -6,7 +6,7 @@ No value of any row is looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -89,13 +89,15 @@ def _listed(column: Any) -> list[str] | None:
     import narwhals as nw
 
     series = nw.from_native(column, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series) or series.dtype not in (nw.Enum, nw.Categorical):
+    if not isinstance(series, nw.Series):
         return None
-    native = series.to_native()
+    native, dtype = series.to_native(), cast(Any, series.dtype)
+    if dtype not in (nw.Enum, nw.Categorical):
+        return None
     if series.implementation.is_pandas_like():
         categories = getattr(native.dtype, "categories", None)  # which Arrow's own dictionaries in pandas do not tell
         return None if categories is None else [str(category) for category in categories]
     if series.implementation.is_pyarrow():
         words = [word for chunk in native.chunks for word in chunk.dictionary.to_pylist()]
         return sorted({str(word) for word in words if word is not None})
-    return [str(category) for category in series.dtype.categories] if series.dtype == nw.Enum else None
+    return [str(category) for category in dtype.categories] if dtype == nw.Enum else None
