@@ -18,6 +18,7 @@ import pytest
 from tests.queries.column_matrix import CASES, Case
 from unworn.engines.mapped_writing import write_mapped
 from unworn.errors import Unaskable
+from unworn.queries.callables import function
 from unworn.queries.column_reader import column_type_of, read_column, read_predictions
 from unworn.queries.predictions import FromModel, Given
 from unworn.queries.rows import Column, Raised
@@ -160,6 +161,19 @@ def test_predictions(name: str) -> None:
             Given(case.data)
     else:
         assert Given(case.data).column.kind == wanted[0]
+
+
+@every
+def test_what_functions_return(name: str) -> None:
+    case = CASES[name]
+    sample = Sample.read({"row": np.arange(len(case.data))})
+    question = function(lambda columns: case.data, range=(0.0, 1.0), name=name)
+    if case.kind not in ("number", "bool"):
+        with pytest.raises(Raised):
+            sample.means([question])
+    else:
+        known = [0.0 if value is None else min(max(float(value), 0.0), 1.0) for value in case.values]
+        assert sample.means([question])[0] == pytest.approx(sum(known) / len(known), abs=1e-12)
 
 
 @every
