@@ -53,7 +53,7 @@ def _reading(path: Path) -> Iterator[None]:
         return
     except (pa.ArrowException, OSError) as error:
         name = type(error).__name__
-    raise Unaskable(f"{path} could not be read as {path.suffix[1:].lower()} ({name})", path=str(path))
+    raise Unaskable(f"{path} could not be read as {path.suffix[1:].lower()} ({name})", path=str(path)) from None
 
 
 def _parquet(path: Path) -> Source:

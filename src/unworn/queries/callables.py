@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unworn.display import show_value
 from unworn.errors import Unaskable
+from unworn.queries.column_reader import read_column
 from unworn.queries.literals import as_float
 from unworn.queries.live_code import Code
 from unworn.queries.predictions import FeatureFrame, featured
@@ -65,18 +66,19 @@ class Function(Query):
     def _run(self, frame: FeatureFrame) -> Bools | Floats:
         whole = frame.whole
 
-        def run() -> NDArray[Any]:
-            result = np.asarray(self.fn({name: plain(whole.column(name)) for name in frame.names}))
-            if result.shape != (whole.size,) or result.dtype.kind not in "biuf":
-                raise ValueError(
-                    f"it returned {result.dtype} of shape {result.shape} for {whole.size} rows, not numbers"
-                )
-            return result
+        def run() -> Column:
+            told = self.fn({name: plain(whole.column(name)) for name in frame.names})
+            read = read_column(told, "its result", by_value=True, copy=False)
+            if read is None or read.column.kind not in ("number", "bool"):
+                raise ValueError(f"it returned a {type(told).__name__} that holds neither numbers nor booleans")
+            if len(read.column.values) != whole.size:
+                raise ValueError(f"it returned {len(read.column.values)} numbers for {whole.size} rows")
+            return read.column
 
         result = run_code(run)
         with np.errstate(all="ignore"):
-            numbers = result.astype(np.float64)
-            known = ~np.isnan(numbers)
+            numbers = result.values.astype(np.float64)
+            known = np.ones(len(numbers), dtype=bool) if result.missing is None else ~result.missing
             if self.binary:
                 truth: Bools = known & (numbers != 0)
                 return truth

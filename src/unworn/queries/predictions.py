@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.arrays import are_floats, number_words, read_array
+from unworn.queries.arrays import are_floats, number_words
+from unworn.queries.column_reader import read_predictions
 from unworn.queries.labels import Class, as_classes
 from unworn.queries.live_code import Code
 from unworn.queries.rows import Column, Frame, run_code
@@ -77,10 +78,7 @@ class Given:
     def __init__(self, array: Any, name: str | None = None) -> None:
         if array is None:
             raise Unaskable("there are no predictions: supply an array, one prediction per row, or a model")
-        try:
-            column = read_array(array)
-        except (TypeError, ValueError) as error:
-            raise Unaskable(f"predictions must be numbers, booleans or text, one per row: {error}") from None
+        column = read_predictions(array)
         values = column.values
         if values.ndim not in (1, 2):
             raise Unaskable(
@@ -90,7 +88,7 @@ class Given:
         if column.missing is not None:
             bad = int(np.count_nonzero(column.missing))
         else:
-            bad = int(values.size - np.count_nonzero(np.isfinite(values))) if values.dtype.kind == "f" else 0
+            bad = 0 if column.finite or values.dtype.kind != "f" else values.size - int(np.isfinite(values).sum())
         if bad:
             raise Unaskable(
                 f"{bad} of the {values.size} predictions are missing or infinite; fill them before asking",
@@ -204,7 +202,7 @@ class FromModel:
             told = getattr(self.model, self.method)(features)
             if told is None:
                 raise TypeError(f"{self.method}() returned nothing")
-            column = read_array(told)
+            column = read_predictions(told)
             shape = column.values.shape
             if len(shape) not in (1, 2) or shape[0] != rows:
                 raise ValueError(f"{self.method}() returned an array of shape {shape} for {rows} rows")

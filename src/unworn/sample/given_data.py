@@ -14,7 +14,7 @@ from unworn.queries.arrays import is_missing
 from unworn.queries.callables import plain
 from unworn.queries.rows import Column
 from unworn.sample.files import read_path
-from unworn.sample.reading import Read, Table, read_column, read_table, series_name
+from unworn.sample.reading import Read, Table, as_numpy, read_column, read_table, series_name
 
 
 def read_given(data: Any) -> Table:
@@ -101,7 +101,7 @@ def read_train_columns(train: Any, target: str | None) -> dict[str, Column] | No
 
 
 def _frozen(values: Any) -> NDArray[Any]:
-    copy = np.array(values)
+    copy = np.array(as_numpy(values))
     copy.setflags(write=False)
     return copy
 

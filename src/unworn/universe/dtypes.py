@@ -6,14 +6,16 @@ No value of any row is looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from unworn.errors import Unaskable
+from unworn.queries.column_reader import column_type_of
+from unworn.queries.frames import as_frame, series_of
 from unworn.universe.axes import Axis
 from unworn.universe.declared import read_axis
-from unworn.universe.frames import as_frame, chosen
+from unworn.universe.frames import chosen
 from unworn.universe.values import Values
 
 _FIX = {"number": "Bins([0, 10, 100, None])", "text": "['a', 'b', OTHER]", "date": "['2024-01-01', …] as dates"}
@@ -67,35 +69,35 @@ def _types(data: Any) -> Iterator[_Type]:
 
 
 def _frame_types(data: Any) -> Iterator[_Type]:
-    if isinstance(data, Mapping):
-        for name, values in data.items():
-            kind = np.asarray(values).dtype.kind
-            known = {"b": "bool", "i": "number", "u": "number", "f": "number", "M": "date"}.get(kind, "text")
-            yield str(name), known, kind not in "biu", [False, True] if kind == "b" else None
-        return
-    frame = None if data is None else as_frame(data)
-    if frame is not None:
-        for name, series in zip(map(str, frame.columns), frame.iter_columns(), strict=True):
-            yield name, *_series_type(series)
-    elif not isinstance(data, np.ndarray | None):
+    frame = None if data is None or isinstance(data, Mapping) else as_frame(data)
+    if frame is None and not isinstance(data, Mapping | np.ndarray | None):
         raise Unaskable(f"dtypes are read off a frame or a dictionary of arrays, not a {type(data).__name__}")
+    columns = data if isinstance(data, Mapping) else {} if frame is None else series_of(frame)
+    for name, column in columns.items():
+        known = column_type_of(column, f"column {str(name)!r:.80}")
+        if known is None:
+            yield str(name), "no kind", True, None
+        else:
+            yield str(name), known.kind, known.nullable, [False, True] if known.kind == "bool" else _listed(column)
 
 
-def _series_type(series: Any) -> tuple[str, bool, list[Any] | None]:
+def _listed(column: Any) -> list[str] | None:
+    """The categories that a dtype declares.
+
+    Those of a polars Categorical are the ones that some rows brought along: only an Enum declares them.
+    """
     import narwhals as nw
 
-    native, dtype = series.to_native(), series.dtype
-    own = getattr(native, "dtype", None) if series.implementation.is_pandas_like() else None
-    nullable = not (isinstance(own, np.dtype) and own.kind in "biu")
-    if dtype == nw.Boolean:
-        return "bool", nullable, [False, True]
-    if dtype == nw.Enum:
-        return "text", nullable, [str(category) for category in dtype.categories]
-    if dtype == nw.Categorical and own is not None:
-        return "text", nullable, [str(category) for category in own.categories]
-    if dtype == nw.Categorical and series.implementation.is_pyarrow():
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return None
+    native, dtype = series.to_native(), cast(Any, series.dtype)
+    if dtype not in (nw.Enum, nw.Categorical):
+        return None
+    if series.implementation.is_pandas_like():
+        categories = getattr(native.dtype, "categories", None)  # which Arrow's own dictionaries in pandas do not tell
+        return None if categories is None else [str(category) for category in categories]
+    if series.implementation.is_pyarrow():
         words = [word for chunk in native.chunks for word in chunk.dictionary.to_pylist()]
-        return "text", nullable, sorted({str(word) for word in words if word is not None})
-    # The categories of a polars Categorical are those that some rows brought along: only an Enum is declared.
-    dates = dtype in (nw.Date, nw.Datetime)
-    return "number" if dtype.is_numeric() else "date" if dates else "text", nullable, None
+        return sorted({str(word) for word in words if word is not None})
+    return [str(category) for category in dtype.categories] if dtype == nw.Enum else None
