@@ -69,7 +69,7 @@ def read_column(
 
 
 def read_predictions(data: Any) -> Column:
-    """Predictions, one a row, or scores, rows × classes; ``Unaskable`` for what is neither number, boolean nor text.
+    """Predictions, one per row, or scores, rows × classes; ``Unaskable`` for what is neither number, boolean nor text.
 
     A missing number is NaN here and has no mark: it is no finite number, and so takes a metric's worst value.
 
@@ -81,7 +81,7 @@ def read_predictions(data: Any) -> Column:
     read = read_column(data, "the array of predictions", by_value=True, scores=True, copy=False)
     if read is None or read.column.kind == "date":
         held = getattr(data, "dtype", None) or getattr(data, "type", None) or f"a {type(data).__name__}"
-        raise Unaskable(f"predictions must be numbers, booleans or text, one a row, and not {held!s:.80}")
+        raise Unaskable(f"predictions must be numbers, booleans or text, one per row, and not {held!s:.80}")
     column = read.column
     if column.vocabulary is not None or column.missing is None:
         return column
@@ -167,7 +167,7 @@ def _from_values(data: Any, what: str, by_value: bool, scores: bool, copy: bool)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 and not scores:
-        raise Unaskable(f"{what} must have one value a row, not the shape {array.shape}")
+        raise Unaskable(f"{what} must have one value per row, not the shape {array.shape}")
     if array.ndim == 1 and array.dtype.kind == "O" and not isinstance(data, np.ndarray):
         if not by_value:
             raise Unaskable(f"{what} is a list of mixed or missing values: give an array or a series with a dtype")
