@@ -32,7 +32,7 @@ from unworn.universe.frames import read_columns
 DIGESTS: dict[str, str] = json.loads((Path(__file__).parent / "column_digests.json").read_text())
 """Of columns of rows, as they were before there was one reader: ledgers know rows by them."""
 
-REFUSALS = "with a dtype|cannot be read|masks are not read|one value a row"
+REFUSALS = "with a dtype|cannot be read|masks are not read|one value per row"
 
 every = pytest.mark.parametrize("name", CASES)
 
