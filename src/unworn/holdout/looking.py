@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from unworn.answer import Answer
 from unworn.certificate import Certificate, replay
 from unworn.display import show_html, show_line
 from unworn.holdout.desk import Desk
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from unworn.holdout.meter import Meter
     from unworn.sample import Sample
+
+
+_COLUMNS = ("index", "question", "value", "low", "high", "width", "source", "guess", "by", "at")
 
 
 class Looking:
@@ -93,9 +97,14 @@ class Looking:
         """Every answer so far, as a frame of the kind the rows came in."""
         with self._desk.order():
             transcript = self._desk.released()
-            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.records) + 1)]
-        columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
-        return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
+            columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+            entries = iter(transcript.entries)
+            next(entries)  # the terms
+            for entry, record in zip(entries, transcript.records, strict=True):  # both are read as they are needed
+                row = Answer.of(Certificate(transcript.first, entry, transcript.terms, record)).row()
+                for name in _COLUMNS:
+                    columns[name].append(row[name])
+        return to_frame(columns, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
         """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Sequence
 
 from unworn.errors import Conflict, LedgerError
+from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.keys import Key
 from unworn.ledger.store import Ticket, check_run, check_terms, newcomers, refusal
@@ -37,8 +38,14 @@ class MemoryStore:
     def holdouts(self) -> dict[str, Entry]:
         return {holdout: chain[0] for holdout, chain in list(self._chains.items())}
 
-    def read(self, holdout: str, start: int = 0) -> list[Entry]:
-        return self._chains.get(holdout, [])[max(start, 0) :]
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        return self._chains.get(holdout, [])[max(start, 0) : stop]
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        return []
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        pass
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)

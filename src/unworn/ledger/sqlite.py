@@ -14,6 +14,7 @@ from typing import Any
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.ledger import forks
 from unworn.ledger.collection import pause_collection
+from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.filelocks import Identity
 from unworn.ledger.group import GroupCommit
@@ -27,11 +28,12 @@ from unworn.ledger.wholeness import check_length, check_rows, check_rules
 
 _COLUMNS = "holdout, idx, previous, body, hash, signature"
 _HEAD = "SELECT idx, hash FROM entries WHERE holdout = ? ORDER BY idx DESC LIMIT 1"
-_READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? ORDER BY idx"
+_READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? AND idx < ? ORDER BY idx"
 _TERMS = f"SELECT {_COLUMNS} FROM entries WHERE idx = 0"
 _HASH = "SELECT hash FROM entries WHERE holdout = ? AND idx = ?"
 _HOLDOUTS = "SELECT holdout FROM entries WHERE idx = 0"
 _CHUNK = 32
+_LARGEST = 2**63 - 1
 
 
 class SQLiteStore(GroupCommit):
@@ -82,12 +84,18 @@ class SQLiteStore(GroupCommit):
     def holdouts(self) -> dict[str, Entry]:
         return {entry.holdout: entry for entry in self._select(_TERMS)}
 
-    def read(self, holdout: str, start: int = 0) -> list[Entry]:
-        return self._select(_READ, holdout, start)
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        return self._select(_READ, holdout, start, _LARGEST if stop is None else stop)
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        return []
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        pass
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
-        is_new = not self._select(_READ + " LIMIT 1", terms.holdout, 0) and self._keys.write(terms.holdout, key)
+        is_new = not self.read(terms.holdout, 0, 1) and self._keys.write(terms.holdout, key)
         try:
             if among is None:
                 self.append([terms], expect=GENESIS)
@@ -95,7 +103,7 @@ class SQLiteStore(GroupCommit):
                 self._create_among(terms, among)
             self._terms[terms.holdout] = _row(terms), terms
         except Conflict:
-            if is_new and not self.read(terms.holdout):  # a key that nothing was sealed with
+            if is_new and not self.read(terms.holdout, 0, 1):  # a key that nothing was sealed with
                 self._keys.remove(terms.holdout)
             raise
 

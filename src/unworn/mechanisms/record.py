@@ -105,9 +105,12 @@ class Record:
 
     def matches(self, offer: Offer, event: Event, published: Published) -> bool:
         """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
+        if self.offer.null != null_of(self.question):
+            return False
+        if self.offer == offer and self.event == event and self.published == published:
+            return True  # nearly always, and found out in a tenth of the time
         return (
-            self.offer.null == null_of(self.question)
-            and all(
+            all(
                 # A level or a price has no units, whatever the question's are.
                 _close(getattr(self.offer, name), getattr(offer, name), offer.span if name in _IN_UNITS else 1.0)
                 for name in _OFFER_FIELDS

@@ -67,7 +67,7 @@ class Followed:
 
     def wrong(self, records: Sequence[Record]) -> tuple[Wrong, ...]:
         count, last, wrong = self._seen
-        if count > len(records) or (count and records[count - 1] is not last):
+        if count > len(records) or (count and records[count - 1] != last):
             count, wrong = 0, ()
         news = [records[place] for place in range(count, len(records))]
         wrong += tuple(self._read(record) for record in news if record.event == Crossed(True))

@@ -1,0 +1,105 @@
+"""A whole chain, checked: every hash, signature and price, and every checkpoint, in memory that does not grow."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+
+from unworn.errors import Tampered
+from unworn.ledger import Entry, verify
+from unworn.ledger.chain import Link, missing_head
+from unworn.ledger.checkpoint import CHECKPOINT_EVERY, Checkpoint
+from unworn.mechanisms.chain_views import Source
+from unworn.mechanisms.chunk_check import Checked, ChunkCheck
+from unworn.mechanisms.fold_base import FoldBase
+
+Progress = Callable[[int], None]
+"""Told how many entries have been checked so far."""
+Submit = Callable[[FoldBase], "Future[Checked | None]"]
+"""Has a piece checked from where it begins."""
+
+
+def check_chain(
+    first: Entry,
+    source: Source,
+    *,
+    public: str | None = None,
+    head: str | None = None,
+    signatures: bool = True,
+    checkpoints: Iterable[Checkpoint] = (),
+    submit: Submit | None = None,
+    progress: Progress = lambda done: None,
+) -> Link:
+    """Check a chain from entry 0 on; where it ends. ``Tampered`` at the first entry, or checkpoint, that is wrong.
+
+    Pieces between checkpoints are checked apart, by whoever ``submit`` hands them to: each from the state that the
+    checkpoint before it claims, and each must end in the state that the next one claims. So all of them hold, or the
+    first that does not is found. Where there is no checkpoint a piece waits for the one before it. ``head`` is a hash
+    noted earlier, which must be in the chain.
+    """
+    check = ChunkCheck(first, source)
+    if signatures:
+        verify([first], public=check.terms.public if public is None else public)
+    claimed = _claims(check, checkpoints)
+    has_head = head is None or head == first.hash
+    here = submit if submit is not None and not check.is_serial else _at_once(check, head, signatures)
+    waiting: deque[tuple[FoldBase, Future[Checked | None]]] = deque()
+    base: FoldBase | None = check.begin()
+    end = Link(first.holdout, 0, first.hash)
+    while base is not None or waiting:
+        while base is not None and len(waiting) < (1 if here is not submit else _AHEAD):
+            waiting.append((base, here(base)))
+            base = None if base.index + CHECKPOINT_EVERY not in claimed else _follow(base, claimed, check)
+        before, pending = waiting.popleft()
+        checked = pending.result()
+        if checked is None:
+            if waiting:
+                raise Tampered(f"the chain ends at entry {before.index}, and a checkpoint is of more", index=before.index)
+            break
+        after = checked.after
+        has_head = has_head or checked.has_head
+        kept = claimed.get(after.index)
+        if kept is not None:
+            after.check(kept, before, check.terms.public)
+        if waiting and waiting[0][0].hash != after.hash:
+            raise Tampered(f"the chain changed while it was read: entry {after.index} is another now", index=after.index)
+        end = Link(first.holdout, after.index, after.hash)
+        progress(after.index + 1)
+        if not waiting and base is None and after.index - before.index == CHECKPOINT_EVERY:
+            base = after.without_questions()
+    if not has_head:
+        raise missing_head(end.index, str(head))
+    return end
+
+
+_AHEAD = 8
+"""Pieces that are handed out before the first of them is back."""
+
+
+def _claims(check: ChunkCheck, checkpoints: Iterable[Checkpoint]) -> dict[int, Checkpoint]:
+    """The checkpoints that opening the ledger would count, by the entry that each is of."""
+    found: dict[int, Checkpoint] = {}
+    base = check.begin()
+    for checkpoint in checkpoints:
+        try:
+            base = base.follow(checkpoint, check.terms.public).without_questions()
+        except Tampered:
+            break
+        found[base.index] = checkpoint
+    return found
+
+
+def _follow(base: FoldBase, claimed: dict[int, Checkpoint], check: ChunkCheck) -> FoldBase:
+    return base.follow(claimed[base.index + CHECKPOINT_EVERY], check.terms.public).without_questions()
+
+
+def _at_once(check: ChunkCheck, head: str | None, signatures: bool) -> Submit:
+    """Have every piece checked here and now."""
+
+    def submit(base: FoldBase) -> Future[Checked | None]:
+        done: Future[Checked | None] = Future()
+        done.set_result(check.check(base, head=head, signatures=signatures))
+        return done
+
+    return submit
