@@ -55,6 +55,12 @@ class Wrapped:
     def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
         return self.inner.read(holdout, start, stop)  # type: ignore[no-any-return]
 
+    def length(self, holdout: str) -> int:
+        return self.inner.length(holdout)  # type: ignore[no-any-return]
+
+    def check_whole(self) -> None:
+        self.inner.check_whole()
+
     def checkpoints(self, holdout: str) -> list[Checkpoint]:
         return self.inner.checkpoints(holdout)  # type: ignore[no-any-return]
 

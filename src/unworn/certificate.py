@@ -18,10 +18,10 @@ from unworn.errors import LedgerError, Mismatch, Tampered, Unaskable
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.base import NO_ANSWER, has_failed
-from unworn.mechanisms.record import Record
 from unworn.mechanisms.chain_check import check_chain
 from unworn.mechanisms.chain_views import source_of
 from unworn.mechanisms.chunk_check import check_complete, replaying
+from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.practice_estimate import PracticeEstimate
 
@@ -202,12 +202,16 @@ class Certificate:
         if entries is not None:
             self._verify_against(entries)
 
-    def _verify_against(self, entries: Sequence[Entry]) -> None:
-        if not entries or entries[0].holdout != self.first.holdout:
-            known = f"{entries[0].body.get('name')!r} ({entries[0].holdout[:12]}…)" if entries else "an empty one"
+    def check_holdout(self, first: Entry | None) -> None:
+        """Refuse the ledger of another holdout, whose entry 0 this is."""
+        if first is None or first.holdout != self.first.holdout:
+            known = "an empty one" if first is None else f"{first.body.get('name')!r} ({first.holdout[:12]}…)"
             raise Mismatch(
                 f"this card is of holdout {self.terms.name!r} ({self.first.holdout[:12]}…), the ledger is of {known}"
             )
+
+    def _verify_against(self, entries: Sequence[Entry]) -> None:
+        self.check_holdout(entries[0] if entries else None)
         verify(entries, public=self.terms.public, head=self.head, signatures="last")
         replay(entries)
 

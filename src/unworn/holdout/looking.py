@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from unworn.answer import Answer
-from unworn.certificate import Certificate, replay
+from unworn.certificate import Certificate
 from unworn.display import show_html, show_line
 from unworn.holdout.desk import Desk
-from unworn.ledger import verify
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.store_check import check_stored_chain
 from unworn.mechanisms.transcript import Terms
 from unworn.queries.frames import to_frame
 
@@ -107,16 +107,20 @@ class Looking:
         return to_frame(columns, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
-        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
+        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not.
+
+        A long ledger is checked by several processes, in memory that does not grow with it.
+        """
         with self._desk.order():
             transcript = self._desk.released()
-            entries, head = self._desk.store.read(self.id), transcript.head
-        if card is None:
-            verify(entries, public=self.terms.public, head=head)
-            replay(entries)
-            return
-        certificate = card if isinstance(card, Certificate) else Certificate.load(card)
-        certificate.verify(entries)
+            first, length, head = transcript.first, transcript.length, transcript.head
+        if card is not None:
+            certificate = card if isinstance(card, Certificate) else Certificate.load(card)
+            certificate.verify()
+            certificate.check_holdout(first)
+            head = certificate.head
+        self._desk.store.check_whole()
+        check_stored_chain(self._desk.store, first, length, public=self.terms.public, heads=[head]).require(head)
 
     def __repr__(self) -> str:
         return f"Holdout({show_line(self._desk.summary())})"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
+from typing import NamedTuple
 
 from unworn.errors import Tampered
 from unworn.ledger import Entry, verify
@@ -20,30 +21,43 @@ Submit = Callable[[FoldBase], "Future[Checked | None]"]
 """Has a piece checked from where it begins."""
 
 
+class CheckedChain(NamedTuple):
+    """The last entry of a chain that is as it should be, and which of the heads looked for are in it."""
+
+    index: int
+    hash: str
+    heads: frozenset[str]
+
+    def require(self, head: str) -> None:
+        """``Tampered`` if a head that was noted is not in the chain."""
+        if head not in self.heads:
+            raise missing_head(self.index, head)
+
+
 def check_chain(
     first: Entry,
     source: Source,
     *,
     public: str | None = None,
-    head: str | None = None,
+    heads: Collection[str] = (),
     signatures: bool = True,
     checkpoints: Iterable[Checkpoint] = (),
     submit: Submit | None = None,
     progress: Progress = lambda done: None,
-) -> Link:
+) -> CheckedChain:
     """Check a chain from entry 0 on; where it ends. ``Tampered`` at the first entry, or checkpoint, that is wrong.
 
     Pieces between checkpoints are checked apart, by whoever ``submit`` hands them to: each from the state that the
     checkpoint before it claims, and each must end in the state that the next one claims. So all of them hold, or the
-    first that does not is found. Where there is no checkpoint a piece waits for the one before it. ``head`` is a hash
-    noted earlier, which must be in the chain.
+    first that does not is found. Where there is no checkpoint a piece waits for the one before it. ``heads`` are hashes
+    noted earlier, which are looked for.
     """
     check = ChunkCheck(first, source)
     if signatures:
         verify([first], public=check.terms.public if public is None else public)
     claimed = _claims(check, checkpoints)
-    has_head = head is None or head == first.hash
-    here = submit if submit is not None and not check.is_serial else _at_once(check, head, signatures)
+    found = {head for head in heads if head == first.hash}
+    here = submit if submit is not None and not check.is_serial else _at_once(check, heads, signatures)
     waiting: deque[tuple[FoldBase, Future[Checked | None]]] = deque()
     base: FoldBase | None = check.begin()
     end = Link(first.holdout, 0, first.hash)
@@ -55,22 +69,24 @@ def check_chain(
         checked = pending.result()
         if checked is None:
             if waiting:
-                raise Tampered(f"the chain ends at entry {before.index}, and a checkpoint is of more", index=before.index)
+                raise Tampered(
+                    f"the chain ends at entry {before.index}, and a checkpoint is of more", index=before.index
+                )
             break
         after = checked.after
-        has_head = has_head or checked.has_head
+        found |= checked.heads
         kept = claimed.get(after.index)
         if kept is not None:
             after.check(kept, before, check.terms.public)
         if waiting and waiting[0][0].hash != after.hash:
-            raise Tampered(f"the chain changed while it was read: entry {after.index} is another now", index=after.index)
+            raise Tampered(
+                f"the chain changed while it was read: entry {after.index} is another now", index=after.index
+            )
         end = Link(first.holdout, after.index, after.hash)
         progress(after.index + 1)
         if not waiting and base is None and after.index - before.index == CHECKPOINT_EVERY:
             base = after.without_questions()
-    if not has_head:
-        raise missing_head(end.index, str(head))
-    return end
+    return CheckedChain(*end[1:], frozenset(found))
 
 
 _AHEAD = 8
@@ -94,12 +110,12 @@ def _follow(base: FoldBase, claimed: dict[int, Checkpoint], check: ChunkCheck) -
     return base.follow(claimed[base.index + CHECKPOINT_EVERY], check.terms.public).without_questions()
 
 
-def _at_once(check: ChunkCheck, head: str | None, signatures: bool) -> Submit:
+def _at_once(check: ChunkCheck, heads: Collection[str], signatures: bool) -> Submit:
     """Have every piece checked here and now."""
 
     def submit(base: FoldBase) -> Future[Checked | None]:
         done: Future[Checked | None] = Future()
-        done.set_result(check.check(base, head=head, signatures=signatures))
+        done.set_result(check.check(base, heads=heads, signatures=signatures))
         return done
 
     return submit

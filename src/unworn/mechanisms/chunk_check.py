@@ -6,7 +6,7 @@ priced with the piece before it, which goes on beyond its end as long as its las
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from typing import NamedTuple
 from unworn.errors import Exhausted, Tampered
 from unworn.ledger import Entry, verify
 from unworn.ledger.chain import Link
+from unworn.ledger.collection import pause_collection
 from unworn.ledger.checkpoint import CHECKPOINT_EVERY
 from unworn.mechanisms.base import Mechanism, State
 from unworn.mechanisms.chain_views import LazyView, Source
@@ -43,10 +44,10 @@ def check_complete(terms: Terms) -> None:
 
 
 class Checked(NamedTuple):
-    """Where a chain stands after a piece that is as it should be, and whether the head that is looked for is in it."""
+    """Where a chain stands after a piece that is as it should be, and which of the heads looked for are in it."""
 
     after: FoldBase
-    has_head: bool
+    heads: frozenset[str]
 
 
 @dataclass
@@ -72,18 +73,24 @@ class ChunkCheck:
         state = terms.mechanism.begin(terms.size, terms.confidence, terms.asks)
         return FoldBase(0, self.first.hash, state, QuestionIndex(self.first.holdout))
 
-    def check(self, base: FoldBase, *, head: str | None = None, signatures: bool = True) -> Checked | None:
+    def check(self, base: FoldBase, *, heads: Collection[str] = (), signatures: bool = True) -> Checked | None:
         """Check the entries from one checkpoint to the next, or to the end; none where there are no more."""
         start = base.index + 1
         entries = self.source(start, start + CHECKPOINT_EVERY)
         if not entries:
             return None
+        with pause_collection():
+            return self._check(base, entries, heads, signatures)
+
+    def _check(
+        self, base: FoldBase, entries: Sequence[Entry], heads: Collection[str], signatures: bool
+    ) -> Checked:
         if signatures:
             verify(entries, public=self.terms.public, after=Link(self.first.holdout, base.index, base.hash))
         with replaying():
             steps = list(self._steps(base, entries))
             _check_draws(base, steps)
-            return Checked(base.after(steps), any(step.hash == head for step in steps))
+            return Checked(base.after(steps), frozenset(step.hash for step in steps if step.hash in heads))
 
     def _steps(self, base: FoldBase, entries: Sequence[Entry]) -> Iterator[Step]:
         """Fold these, and price those from the first batch on that begins here, and what follows them in their batch."""

@@ -108,7 +108,6 @@ class FoldBase:
         )
 
 
-
 def is_close(told: Any, replayed: Any) -> bool:
     """Whether two JSON values are the same, up to the last bits of a float, which machines may differ in."""
     if isinstance(replayed, Mapping):

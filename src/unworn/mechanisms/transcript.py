@@ -86,14 +86,14 @@ class Transcript:
         return transcript
 
     def _skip_to(self, checkpoint: Checkpoint) -> bool:
-        """Whether a checkpoint counts: it is signed, follows the last one, and its entry stands where it says."""
+        """Whether a checkpoint counts: it is signed, and follows the last one. Then its entry was there, and must be."""
         try:
             base = self._base.follow(checkpoint, self.terms.public)
         except Tampered:
             return False
         found = self._source(base.index, base.index + 1)
         if len(found) != 1 or (found[0].index, found[0].hash) != (base.index, base.hash):
-            return False
+            raise durable_gone(base.index, self.terms.name)
         self._go_back_to(base)
         return True
 
@@ -312,7 +312,9 @@ class Transcript:
         durable = min(stop, self._settled + 1)
         found = self._source(start, durable) if start < durable else []
         if len(found) != max(durable - start, 0):
-            raise Tampered(f"entry {start + len(found)} is gone from the ledger: open it again", index=start + len(found))
+            raise Tampered(
+                f"entry {start + len(found)} is gone from the ledger: open it again", index=start + len(found)
+            )
         if found:
             after = Link(self.first.holdout, start - 1, found[0].previous) if start else None
             verify(found, public=self.terms.public, signatures="last", after=after)
