@@ -49,8 +49,8 @@ class EntryPage:
 class EntryPages:
     """One chain: full pages, and the latest entries.
 
-    Nothing is ever changed that a reader could be looking at: pages are only added, and whoever packs some makes another
-    object of these, which takes the place of this one in one step.
+    Nothing is ever changed that a reader could be looking at: pages are only added, and whoever packs some makes
+    another of these, which takes the place of this one in one step.
     """
 
     __slots__ = ("_count", "_pages", "latest")

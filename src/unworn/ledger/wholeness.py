@@ -71,11 +71,8 @@ def _check_ends(connection: sqlite3.Connection, path: Path) -> None:
     while row[0] is not None:
         names.append(row)
         last = connection.execute(_LAST, row).fetchone()[0]
-        if (
-            not is_holdout(row[0])
-            or not isinstance(last, int)
-            or connection.execute(_AT, (row[0], 0)).fetchone() is None
-        ):
+        first = connection.execute(_AT, (row[0], 0)).fetchone()
+        if not is_holdout(row[0]) or not isinstance(last, int) or first is None:
             raise Tampered(
                 f"the ledger {path} is damaged: entries up to {last!r} belong to holdout {row[0]!r:.40}, which is no "
                 "whole chain.\n  Restore it from a backup."

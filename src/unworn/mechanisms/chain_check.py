@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unworn.errors import Tampered
 from unworn.ledger import Entry, verify
-from unworn.ledger.chain import Link, missing_head
+from unworn.ledger.chain import missing_head
 from unworn.ledger.checkpoint import CHECKPOINT_EVERY, Checkpoint
 from unworn.mechanisms.chain_views import Source
 from unworn.mechanisms.chunk_check import Checked, ChunkCheck
@@ -17,8 +17,8 @@ from unworn.mechanisms.fold_base import FoldBase
 
 Progress = Callable[[int], None]
 """Told how many entries have been checked so far."""
-Submit = Callable[[FoldBase], "Future[Checked | None]"]
-"""Has a piece checked from where it begins."""
+Submit = Callable[[FoldBase, int], "Future[Checked | None]"]
+"""Has a piece checked, from where it begins up to an entry."""
 
 
 class CheckedChain(NamedTuple):
@@ -55,38 +55,35 @@ def check_chain(
     check = ChunkCheck(first, source)
     if signatures:
         verify([first], public=check.terms.public if public is None else public)
-    claimed = _claims(check, checkpoints)
+    if submit is None or check.is_serial:
+        submit, ahead = _at_once(check, heads, signatures), 1
+    else:
+        ahead = _AHEAD
+    claims = _claims(check, checkpoints)
     found = {head for head in heads if head == first.hash}
-    here = submit if submit is not None and not check.is_serial else _at_once(check, heads, signatures)
     waiting: deque[tuple[FoldBase, Future[Checked | None]]] = deque()
     base: FoldBase | None = check.begin()
-    end = Link(first.holdout, 0, first.hash)
+    end = CheckedChain(0, first.hash, frozenset())
     while base is not None or waiting:
-        while base is not None and len(waiting) < (1 if here is not submit else _AHEAD):
-            waiting.append((base, here(base)))
-            base = None if base.index + CHECKPOINT_EVERY not in claimed else _follow(base, claimed, check)
+        while base is not None and len(waiting) < ahead:
+            claim = claims.get(base.index)
+            stop = (base.index + CHECKPOINT_EVERY if claim is None else claim.index) + 1
+            waiting.append((base, submit(base, stop)))
+            base = None if claim is None else base.follow(claim, check.terms.public).without_questions()
         before, pending = waiting.popleft()
-        checked = pending.result()
-        if checked is None:
-            if waiting:
-                raise Tampered(
-                    f"the chain ends at entry {before.index}, and a checkpoint is of more", index=before.index
-                )
+        checked, claim = pending.result(), claims.get(before.index)
+        if checked is None and claim is None:
             break
-        after = checked.after
+        if checked is None or (claim is not None and claim.index != checked.after.index):
+            raise Tampered(f"the chain ends where checkpoint {claim and claim.index} says that there was more")
+        if claim is not None:
+            checked.after.check(claim, before, check.terms.public)
+        end = CheckedChain(checked.after.index, checked.after.hash, frozenset())
         found |= checked.heads
-        kept = claimed.get(after.index)
-        if kept is not None:
-            after.check(kept, before, check.terms.public)
-        if waiting and waiting[0][0].hash != after.hash:
-            raise Tampered(
-                f"the chain changed while it was read: entry {after.index} is another now", index=after.index
-            )
-        end = Link(first.holdout, after.index, after.hash)
-        progress(after.index + 1)
-        if not waiting and base is None and after.index - before.index == CHECKPOINT_EVERY:
-            base = after.without_questions()
-    return CheckedChain(*end[1:], frozenset(found))
+        progress(end.index + 1)
+        if claim is None:
+            base = checked.after.without_questions()
+    return end._replace(heads=frozenset(found))
 
 
 _AHEAD = 8
@@ -94,28 +91,25 @@ _AHEAD = 8
 
 
 def _claims(check: ChunkCheck, checkpoints: Iterable[Checkpoint]) -> dict[int, Checkpoint]:
-    """The checkpoints that opening the ledger would count, by the entry that each is of."""
+    """The checkpoints that opening the ledger would count, by the entry that each goes on from."""
     found: dict[int, Checkpoint] = {}
     base = check.begin()
     for checkpoint in checkpoints:
         try:
-            base = base.follow(checkpoint, check.terms.public).without_questions()
+            after = base.follow(checkpoint, check.terms.public).without_questions()
         except Tampered:
             break
         found[base.index] = checkpoint
+        base = after
     return found
-
-
-def _follow(base: FoldBase, claimed: dict[int, Checkpoint], check: ChunkCheck) -> FoldBase:
-    return base.follow(claimed[base.index + CHECKPOINT_EVERY], check.terms.public).without_questions()
 
 
 def _at_once(check: ChunkCheck, heads: Collection[str], signatures: bool) -> Submit:
     """Have every piece checked here and now."""
 
-    def submit(base: FoldBase) -> Future[Checked | None]:
+    def submit(base: FoldBase, stop: int) -> Future[Checked | None]:
         done: Future[Checked | None] = Future()
-        done.set_result(check.check(base, heads=heads, signatures=signatures))
+        done.set_result(check.check(base, stop, heads=heads, signatures=signatures))
         return done
 
     return submit

@@ -44,10 +44,10 @@ def check_workers(
     for worker in workers:
         idle.put(worker)
 
-    def check(base: FoldBase) -> Checked | None:
+    def check(base: FoldBase, stop: int) -> Checked | None:
         worker = idle.get()
         try:
-            return worker.check(base)
+            return worker.check(base, stop)
         finally:
             idle.put(worker)
 
@@ -70,9 +70,9 @@ class _Worker:
         )
         _send(self._process.stdin, (url, first, heads))
 
-    def check(self, base: FoldBase) -> Checked | None:
+    def check(self, base: FoldBase, stop: int) -> Checked | None:
         try:
-            _send(self._process.stdin, base)
+            _send(self._process.stdin, (base, stop))
             found = pickle.load(_open(self._process.stdout))
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             raise LedgerError(
@@ -99,12 +99,12 @@ def work() -> None:
     check = ChunkCheck(first, source_in(store, first.holdout))
     while True:
         try:
-            base = pickle.load(orders)
+            base, stop = pickle.load(orders)
         except EOFError:
             break
         reply: Checked | UnwornError | None
         try:
-            reply = check.check(base, heads=heads)
+            reply = check.check(base, stop, heads=heads)
         except UnwornError as error:
             reply = error
         _send(replies, reply)

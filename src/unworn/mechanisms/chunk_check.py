@@ -15,7 +15,6 @@ from unworn.errors import Exhausted, Tampered
 from unworn.ledger import Entry, verify
 from unworn.ledger.chain import Link
 from unworn.ledger.collection import pause_collection
-from unworn.ledger.checkpoint import CHECKPOINT_EVERY
 from unworn.mechanisms.base import Mechanism, State
 from unworn.mechanisms.chain_views import LazyView, Source
 from unworn.mechanisms.drawn_rows import Draw
@@ -60,6 +59,7 @@ class ChunkCheck:
     def __post_init__(self) -> None:
         self.terms = Terms.from_body(self.first.body)
         self._at_hand: dict[int, Record] = {}
+        self._prices: PriceReplay | None = None
         check_complete(self.terms)
 
     @property
@@ -73,18 +73,21 @@ class ChunkCheck:
         state = terms.mechanism.begin(terms.size, terms.confidence, terms.asks)
         return FoldBase(0, self.first.hash, state, QuestionIndex(self.first.holdout))
 
-    def check(self, base: FoldBase, *, heads: Collection[str] = (), signatures: bool = True) -> Checked | None:
-        """Check the entries from one checkpoint to the next, or to the end; none where there are no more."""
-        start = base.index + 1
-        entries = self.source(start, start + CHECKPOINT_EVERY)
+    def check(
+        self, base: FoldBase, stop: int, *, heads: Collection[str] = (), signatures: bool = True
+    ) -> Checked | None:
+        """Check the entries that follow, up to ``stop`` or to the end; none where there are no more."""
+        entries = self.source(base.index + 1, stop)
         if not entries:
             return None
         with pause_collection():
-            return self._check(base, entries, heads, signatures)
+            checked = self._check(base, entries, heads, signatures)
+            if self._prices is not None and checked.after.index + 1 == stop:
+                with replaying():
+                    self._check_overhang(self._prices, stop)
+        return checked
 
-    def _check(
-        self, base: FoldBase, entries: Sequence[Entry], heads: Collection[str], signatures: bool
-    ) -> Checked:
+    def _check(self, base: FoldBase, entries: Sequence[Entry], heads: Collection[str], signatures: bool) -> Checked:
         if signatures:
             verify(entries, public=self.terms.public, after=Link(self.first.holdout, base.index, base.hash))
         with replaying():
@@ -93,27 +96,24 @@ class ChunkCheck:
             return Checked(base.after(steps), frozenset(step.hash for step in steps if step.hash in heads))
 
     def _steps(self, base: FoldBase, entries: Sequence[Entry]) -> Iterator[Step]:
-        """Fold these, and price those from the first batch on that begins here, and what follows them in their batch."""
-        state, prices = base.state, None
-        if base.index == 0:
-            prices = self._prices(state)
+        """Fold these, and price those from the first batch on that begins here."""
+        state, self._prices = base.state, self._begin_prices(base.state) if base.index == 0 else None
         for entry in entries:
             if entry.body.get("type") == "released":
                 state = self._check_release(entry, state)
                 yield Step(entry.hash, state, None, None, None)
                 continue
             record = self._read(entry)
-            if prices is None and record.batch[0] == 0:
-                prices = self._prices(state)
-            if prices is None:
+            if self._prices is None and record.batch[0] == 0:
+                self._prices = self._begin_prices(state)
+            if self._prices is None:
                 state = self.terms.mechanism.follow(state, record.event)
             else:
-                state = prices.check(entry.index, record)
+                state = self._prices.check(entry.index, record)
             yield step_of(entry.hash, record, state)
-        if prices is not None and len(entries) == CHECKPOINT_EVERY:
-            self._check_overhang(prices, entries[-1].index + 1)
 
     def _check_overhang(self, prices: PriceReplay, start: int) -> None:
+        """Price what is left of the last batch."""
         while entries := self.source(start, start + 256):
             for entry in entries:
                 if entry.body.get("type") == "released":
@@ -124,7 +124,7 @@ class ChunkCheck:
                 prices.check(entry.index, record)
             start += len(entries)
 
-    def _prices(self, state: State) -> PriceReplay:
+    def _begin_prices(self, state: State) -> PriceReplay:
         return PriceReplay(self.terms, state, self._record_at, self._records)
 
     def _check_release(self, entry: Entry, state: State) -> State:

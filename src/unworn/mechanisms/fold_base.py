@@ -50,7 +50,7 @@ class FoldBase:
         return Checkpoint.seal(self.questions.holdout, after.index, self._tell(after), write_run(run), key), after
 
     def check(self, checkpoint: Checkpoint, before: FoldBase, public: str) -> None:
-        """``Tampered`` where a checkpoint says otherwise of the same entries. This one must have their questions alone."""
+        """``Tampered`` where a checkpoint says otherwise of the entries since ``before``, whose questions these are."""
         told, replayed = checkpoint.read(public), before._tell(self)
         questions = b"".join(map(write_run, self.questions.runs))
         if checkpoint.questions != questions or not is_close({name: told.get(name) for name in replayed}, replayed):

@@ -6,6 +6,7 @@ Each step can be undone until its entry is durable, because an entry that anothe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
 
 from unworn.errors import Tampered
 from unworn.ledger import Entry, Key, verify
@@ -36,6 +37,9 @@ class Transcript:
     from then on they are read from their ``source`` when somebody wants to see them. With a ``key``, checkpoints are
     signed as they come due.
     """
+
+    every: ClassVar[int] = CHECKPOINT_EVERY
+    """Entries between two checkpoints."""
 
     def __init__(self, first: Entry, source: Source | None = None, key: Key | None = None) -> None:
         self.first = first
@@ -86,7 +90,7 @@ class Transcript:
         return transcript
 
     def _skip_to(self, checkpoint: Checkpoint) -> bool:
-        """Whether a checkpoint counts: it is signed, and follows the last one. Then its entry was there, and must be."""
+        """Whether a checkpoint counts: it is signed, and follows the last one. Then its entry must be there."""
         try:
             base = self._base.follow(checkpoint, self.terms.public)
         except Tampered:
@@ -172,13 +176,13 @@ class Transcript:
                 self._remember(entry, record)
         self._settled = last
         del self._tail[:count]
-        while self._settled - self._base.index >= CHECKPOINT_EVERY:
+        while self._settled - self._base.index >= self.every:
             self._move_base()
         self.torn = False
 
     def _move_base(self) -> None:
         """Past one checkpoint: what its entries add is kept in less room."""
-        steps, rest = self._steps[:CHECKPOINT_EVERY], self._steps[CHECKPOINT_EVERY:]
+        steps, rest = self._steps[: self.every], self._steps[self.every :]
         base = None
         if self._key is not None:
             try:
@@ -221,7 +225,7 @@ class Transcript:
         self._drop(self._settled + 1)
 
     def _mend(self) -> None:
-        """Fold anew from the last checkpoint on, if an interrupt left a step halfway: what is durable, then the rest."""
+        """Fold anew from the last checkpoint on, if a step was left halfway: what is durable, then the rest."""
         if not self.torn:
             return
         tail = [entry for entry, _ in self._tail]
@@ -312,9 +316,7 @@ class Transcript:
         durable = min(stop, self._settled + 1)
         found = self._source(start, durable) if start < durable else []
         if len(found) != max(durable - start, 0):
-            raise Tampered(
-                f"entry {start + len(found)} is gone from the ledger: open it again", index=start + len(found)
-            )
+            raise durable_gone(start + len(found), self.terms.name)
         if found:
             after = Link(self.first.holdout, start - 1, found[0].previous) if start else None
             verify(found, public=self.terms.public, signatures="last", after=after)
