@@ -98,6 +98,7 @@ class Transcript:
         found = self._source(base.index, base.index + 1)
         if len(found) != 1 or (found[0].index, found[0].hash) != (base.index, base.hash):
             raise durable_gone(base.index, self.terms.name)
+        verify(found, signatures=False, after=Link(self.first.holdout, base.index - 1, found[0].previous))
         self._go_back_to(base)
         return True
 
