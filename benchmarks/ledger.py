@@ -111,7 +111,11 @@ def rows(folder: Path, sizes: dict[str, int], repeats: int) -> Iterator[Row]:
             written = apart("write", paths[name], answers, seeds[name])
             what = f"MB taken by writing {answers:,} answers"
             yield compared(what, written["memory"], MOST_WRITING, 1.0 if name == "long" else None)
-            yield Row(f"µs per answer, written {BATCH} at a time", 1e6 * written["seconds"] / answers, *[None] * 4)
+            yield Row(
+                f"µs per answer of {answers:,}, written {BATCH} at a time",
+                1e6 * written["seconds"] / answers,
+                *[None] * 4,
+            )
     opening: dict[str, list[dict[str, float]]] = {name: [] for name in sizes}
     for _ in range(repeats):
         for name, answers in sizes.items():
@@ -149,13 +153,13 @@ def main() -> None:
         print(json.dumps(STEPS[step](Path(path), int(answers), int(seed))))
         return
     started = time.perf_counter()
-    sizes = {"short": chosen.short, "long": chosen.long or (10_000 if chosen.quick else 1_000_000)}
+    sizes = {"short": chosen.short, "long": chosen.long or (6_000 if chosen.quick else 1_000_000)}
     if chosen.folder is None:
         use_own_registry()
     else:
         os.environ["UNWORN_HOME"] = str(chosen.folder / "registry")
     with TemporaryDirectory() as folder:
-        measured = list(rows(chosen.folder or Path(folder), sizes, repeats=3 if chosen.quick else 5))
+        measured = list(rows(chosen.folder or Path(folder), sizes, repeats=1 if chosen.quick else 5))
     if chosen.json:
         print(as_json(measured))
         return

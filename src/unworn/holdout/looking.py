@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from unworn.answer import Answer
@@ -98,9 +99,8 @@ class Looking:
         with self._desk.order():
             transcript = self._desk.released()
             columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-            entries = iter(transcript.entries)
-            next(entries)  # the terms
-            for entry, record in zip(entries, transcript.records, strict=True):  # both are read as they are needed
+            asked = islice(transcript.entries, 1, None)
+            for entry, record in zip(asked, transcript.records, strict=True):  # both are read as they are needed
                 row = Answer.of(Certificate(transcript.first, entry, transcript.terms, record)).row()
                 for name in _COLUMNS:
                     columns[name].append(row[name])
