@@ -55,6 +55,7 @@ bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by s
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/optimisation.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/ledger.py
 
 bench-spark: $(SPARK)  ## The same for rows in Spark
 	$(BIN)/python benchmarks/spark.py

@@ -19,6 +19,7 @@ from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.holdout.jobs import Ask, Job
 from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
+from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.sqlite import SQLiteStore
 
 X = {"x": np.random.default_rng(0).normal(size=1_000)}
@@ -51,8 +52,20 @@ class Wrapped:
     def holdouts(self) -> dict[str, Entry]:
         return self.inner.holdouts()  # type: ignore[no-any-return]
 
-    def read(self, holdout: str, start: int = 0) -> list[Entry]:
-        return self.inner.read(holdout, start)  # type: ignore[no-any-return]
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        return self.inner.read(holdout, start, stop)  # type: ignore[no-any-return]
+
+    def length(self, holdout: str) -> int:
+        return self.inner.length(holdout)  # type: ignore[no-any-return]
+
+    def check_whole(self) -> None:
+        self.inner.check_whole()
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        return self.inner.checkpoints(holdout)  # type: ignore[no-any-return]
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self.inner.keep_checkpoint(checkpoint)
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         self.inner.create(terms, key, among)
@@ -113,7 +126,7 @@ def test_what_could_be_neither_written_nor_forgotten_is_not_told_to_who_asks_aga
     holdout.ask(above(0), 0.5)
     store.refuse_with = LedgerError("the disk is full. Nothing was charged.")
 
-    def unreadable(holdout: str, start: int = 0) -> list[Entry]:
+    def unreadable(holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
         raise LedgerError("the disk failed")
 
     with monkeypatch.context() as broken:
@@ -129,7 +142,7 @@ def test_what_could_be_neither_written_nor_forgotten_is_not_told_to_who_asks_aga
     holdout.verify()
 
 
-@pytest.mark.parametrize("torn", ["_states", "entries", "records", "_asked"])
+@pytest.mark.parametrize("torn", ["_tail", "_steps", "_asked"])
 def test_an_interrupt_between_two_steps_of_the_fold_is_mended_and_the_answer_entered(torn: str) -> None:
     holdout = Holdout(X, ledger=Wrapped(MemoryStore()))
     first = holdout.ask(above(0), 0.5)
@@ -152,7 +165,7 @@ def test_an_interrupt_between_two_steps_of_the_fold_is_mended_and_the_answer_ent
     assert holdout.ask(above(0)) == first
     assert holdout.ask(above(0.5), 0.3).index == 2
     assert holdout.meter.asked == 2
-    assert len(transcript._states) == len(transcript.entries) == len(transcript.records) + 1 == 3
+    assert transcript.length == len(transcript.entries) == len(transcript.records) + 1 == 3
     holdout.verify()
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unworn.display import show_html, show_line
-from unworn.errors import Exhausted, LedgerError, Mismatch, Tampered, Unaskable
+from unworn.errors import LedgerError, Mismatch, Tampered, Unaskable
 from unworn.frozen_init import assign_fields
 from unworn.json_text import canonical, read_document, write_json
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.base import NO_ANSWER, has_failed
+from unworn.mechanisms.chain_check import check_chain
+from unworn.mechanisms.chain_views import source_of
+from unworn.mechanisms.chunk_check import check_complete, replaying
 from unworn.mechanisms.record import Record
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.practice_estimate import PracticeEstimate
@@ -203,12 +205,16 @@ class Certificate:
         if entries is not None:
             self._verify_against(entries)
 
-    def _verify_against(self, entries: Sequence[Entry]) -> None:
-        if not entries or entries[0].holdout != self.first.holdout:
-            known = f"{entries[0].body.get('name')!r} ({entries[0].holdout[:12]}…)" if entries else "an empty one"
+    def check_holdout(self, first: Entry | None) -> None:
+        """Refuse the ledger of another holdout, whose entry 0 this is."""
+        if first is None or first.holdout != self.first.holdout:
+            known = "an empty one" if first is None else f"{first.body.get('name')!r} ({first.holdout[:12]}…)"
             raise Mismatch(
                 f"this card is of holdout {self.terms.name!r} ({self.first.holdout[:12]}…), the ledger is of {known}"
             )
+
+    def _verify_against(self, entries: Sequence[Entry]) -> None:
+        self.check_holdout(entries[0] if entries else None)
         verify(entries, public=self.terms.public, head=self.head, signatures="last")
         replay(entries)
 
@@ -257,23 +263,8 @@ def replay(entries: Sequence[Entry]) -> Transcript:
     """Fold a chain and check that every answer was priced by what came before it."""
     with replaying():
         transcript = Transcript.of(entries)
-        check_complete(transcript.terms)
-        transcript.check()
+        check_chain(entries[0], source_of(entries), signatures=False)
     return transcript
-
-
-def check_complete(terms: Terms) -> None:
-    if not terms.mechanism.complete():
-        raise Tampered("entry 0 leaves open what sealing fixes: the price of its plan")
-
-
-@contextmanager
-def replaying() -> Iterator[None]:
-    """What cannot even be computed again was not made by this mechanism: numbers of the wrong type or size."""
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, Exhausted) as error:
-        raise Tampered(f"an entry cannot be replayed under the terms of entry 0 ({type(error).__name__})") from error
 
 
 def _before(first: Entry, entry: Entry) -> Entry:

@@ -43,7 +43,7 @@ def test_lookups_use_an_index(sqlite_store: SQLiteStore) -> None:
     assert sqlite_store._connection is not None
     for sql, values, expected in (
         (sqlite._HEAD, ("x",), "SEARCH entries USING PRIMARY KEY (holdout=?)"),
-        (sqlite._READ, ("x", 3), "SEARCH entries USING PRIMARY KEY (holdout=? AND idx>?)"),
+        (sqlite._READ, ("x", 3, 5), "SEARCH entries USING PRIMARY KEY (holdout=? AND idx>? AND idx<?)"),
         (sqlite._TERMS, (), "USING INDEX terms"),
     ):
         plan = sqlite_store._connection.execute(f"EXPLAIN QUERY PLAN {sql}", values).fetchall()

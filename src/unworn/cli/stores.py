@@ -12,7 +12,8 @@ from unworn.certificate import replaying
 from unworn.cli.output import BadInput
 from unworn.errors import Mismatch
 from unworn.holdout.meter import Meter, show_spent
-from unworn.ledger import Entry, Store, open_store, verify
+from unworn.ledger import Entry, Store, open_store
+from unworn.mechanisms.chain_views import source_in
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Transcript
 
@@ -77,10 +78,8 @@ def pick_one(store: Store, name: str | None) -> Entry:
 
 def read(store: Store, first: Entry) -> Transcript:
     """A holdout's ledger, checked for changes and folded."""
-    entries = store.read(first.holdout)
-    verify(entries, signatures="last")
     with replaying():
-        return Transcript.of(entries)
+        return Transcript.load(first, source_in(store, first.holdout), store.checkpoints(first.holdout))
 
 
 def meter(transcript: Transcript) -> dict[str, Any]:

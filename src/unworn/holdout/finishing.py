@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from unworn.display import show_html
@@ -88,13 +88,20 @@ def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
     """The answer that tells most of a question, if one was given."""
     told = (
         (record.published.high - record.published.low, index)
-        for index, record in enumerate(transcript.records, start=1)
-        if record.fingerprint == fingerprint
-        and (record.offer.final is None or not record.offer.final[2])
-        and record.offer.null is None
-        and not has_failed(record.symbol)
+        for index in _all_told(fingerprint, transcript)
+        for record in [transcript.record(index)]
+        if record.offer.null is None and not has_failed(record.symbol)
     )
     return min(told, default=(0.0, None))[1]
+
+
+def _all_told(fingerprint: str, transcript: Transcript) -> Iterator[int]:
+    """All answers to a question, and to those all that sharpened them; but no value that closed the holdout."""
+    parents: list[int | None] = [None, OPEN_FINAL]
+    for parent in parents:
+        for index in transcript.all_answered(fingerprint, parent):
+            parents.append(index)
+            yield index
 
 
 def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:

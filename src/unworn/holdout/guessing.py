@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from unworn.errors import Unaskable
 from unworn.holdout.code_on_train import run_on_train
 from unworn.mechanisms import Guess
-from unworn.mechanisms.base import has_failed
 from unworn.mechanisms.guess_and_check import standard_error
 from unworn.mechanisms.transcript import Transcript
 from unworn.queries import metric as metric_query
@@ -71,9 +70,6 @@ def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | 
     if query.family is None or facts.kind == "paired":  # for a difference, no difference is the better guess
         return None
     latest = transcript.latest(query.family)
-    if latest is not None and has_failed(latest.symbol):  # that was no answer: the one before it, if any
-        earlier = (told for told in reversed(transcript.records) if told.family == query.family)
-        latest = next((told for told in earlier if not has_failed(told.symbol)), None)
     if latest is None:
         return None
     return Guess(min(max(latest.published.value, facts.low), facts.high), None, None, "ledger")

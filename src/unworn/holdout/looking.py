@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from unworn.certificate import Certificate, replay
+from unworn.answer import Answer
+from unworn.certificate import Certificate
 from unworn.display import show_html, show_line
 from unworn.holdout.desk import Desk
-from unworn.ledger import verify
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.store_check import check_stored_chain
 from unworn.mechanisms.transcript import Terms
 from unworn.queries.frames import to_frame
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
     from unworn.holdout.meter import Meter
     from unworn.sample import Sample
+
+
+_COLUMNS = ("index", "question", "value", "low", "high", "width", "source", "guess", "by", "at")
 
 
 class Looking:
@@ -93,21 +98,29 @@ class Looking:
         """Every answer so far, as a frame of the kind the rows came in."""
         with self._desk.order():
             transcript = self._desk.released()
-            rows = [self._desk.answer(index).row() for index in range(1, len(transcript.records) + 1)]
-        columns = ["index", "question", "value", "low", "high", "width", "source", "guess", "by", "at"]
-        return to_frame({name: [row[name] for row in rows] for name in columns}, like=self._sample.backend)
+            columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+            asked = islice(transcript.entries, 1, None)
+            for entry, record in zip(asked, transcript.records, strict=True):  # both are read as they are needed
+                row = Answer.of(Certificate(transcript.first, entry, transcript.terms, record)).row()
+                for name in _COLUMNS:
+                    columns[name].append(row[name])
+        return to_frame(columns, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
-        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not."""
+        """Check the whole ledger by replaying it and, given a card, that the card belongs to it. Raises if not.
+
+        A long ledger is checked by several processes, in memory that does not grow with it.
+        """
         with self._desk.order():
             transcript = self._desk.released()
-            entries, head = self._desk.store.read(self.id), transcript.head
-        if card is None:
-            verify(entries, public=self.terms.public, head=head)
-            replay(entries)
-            return
-        certificate = card if isinstance(card, Certificate) else Certificate.load(card)
-        certificate.verify(entries)
+            first, length, head = transcript.first, transcript.length, transcript.head
+        if card is not None:
+            certificate = card if isinstance(card, Certificate) else Certificate.load(card)
+            certificate.verify()
+            certificate.check_holdout(first)
+            head = certificate.head
+        self._desk.store.check_whole()
+        check_stored_chain(self._desk.store, first, length, public=self.terms.public, heads=[head]).require(head)
 
     def __repr__(self) -> str:
         return f"Holdout({show_line(self._desk.summary())})"

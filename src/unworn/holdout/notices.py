@@ -74,7 +74,7 @@ def warn_of_practice(transcript: Transcript, stacklevel: int = 4) -> None:
 def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
     """Say so where even a right guess, at the first ask, gets a wide interval: from public numbers alone."""
     terms = transcript.terms
-    if transcript.records or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
+    if transcript.length > 1 or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
         return
     width = Meter.of(transcript).next_width
     if width is None or width <= WIDE:

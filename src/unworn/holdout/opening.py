@@ -19,6 +19,7 @@ from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.chain_views import source_in
 from unworn.mechanisms.practice_share import practice_units
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.mechanisms.uses import Uses
@@ -88,11 +89,11 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
             f"these rows could not be sealed: {_TRIES} times another holdout was there first, and is not found now.\n"
             "  Check the ledger: unworn verify --ledger FILE."
         )
-    entries = store.read(chain.entry.holdout)
-    verify(entries, public=None if chain.key is None else chain.key.public, signatures="last")
+    holdout, key = chain.entry.holdout, None if family.key is None else chain.key
+    if chain.key is not None:
+        verify([chain.entry], public=chain.key.public)
     with replaying():
-        transcript = Transcript.of(entries)
-    key = None if family.key is None else chain.key
+        transcript = Transcript.load(chain.entry, source_in(store, holdout), store.checkpoints(holdout), key)
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
     sealed, practice = family.parts(sample, transcript.terms)
     return Opened(transcript, key, reordered, sealed, anew, practice)

@@ -119,7 +119,7 @@ class Refinement(Preparation):
             raise Unaskable("this answer comes from another holdout; ask there")
         with self._desk.order():
             transcript = self._desk.released()
-            if not 0 < entry.index < len(transcript.entries) or transcript.entries[entry.index].hash != entry.hash:
+            if not 0 < entry.index < transcript.length or transcript.entry(entry.index).hash != entry.hash:
                 raise Unaskable(f"answer {entry.index} is not in this holdout's ledger; take one from .answers or ask")
             record = transcript.record(entry.index)
         if has_failed(record.symbol):

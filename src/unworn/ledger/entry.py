@@ -73,6 +73,11 @@ class Entry:
         return cls._of_text(holdout, index, previous, None, hashed, key, text)
 
     @classmethod
+    def from_text(cls, holdout: str, index: int, previous: str, text: str, hashed: str, signed: str | Key) -> Entry:
+        """An entry that was sealed here, from its parts: they are taken at their word."""
+        return cls._of_text(holdout, index, previous, None, hashed, signed, text)
+
+    @classmethod
     def _of_text(
         cls,
         holdout: str,

@@ -7,13 +7,15 @@ import threading
 from collections.abc import Collection, Sequence
 
 from unworn.errors import Conflict, LedgerError
+from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.entry import GENESIS, Entry
+from unworn.ledger.entry_pages import EntryPages
 from unworn.ledger.keys import Key
 from unworn.ledger.store import Ticket, check_run, check_terms, newcomers, refusal
 
 
 class MemoryStore:
-    """Entries and keys in lists and dictionaries; gone with the process.
+    """Entries, packed, and keys in dictionaries; gone with the process.
 
     A forked process has a copy of the ledger that its parent cannot see. Both could spend the same
     budget, so the copy can be read but not extended.
@@ -29,16 +31,32 @@ class MemoryStore:
     url: str | None = None
 
     def __init__(self) -> None:
-        self._chains: dict[str, list[Entry]] = {}
+        self._chains: dict[str, EntryPages] = {}
+        self._checkpoints: dict[str, dict[int, Checkpoint]] = {}
         self._keys: dict[str, Key] = {}
         self._lock, self._sealing = threading.Lock(), threading.Lock()
         self._pid = os.getpid()
 
     def holdouts(self) -> dict[str, Entry]:
-        return {holdout: chain[0] for holdout, chain in list(self._chains.items())}
+        return {holdout: chain.first for holdout, chain in list(self._chains.items())}
 
-    def read(self, holdout: str, start: int = 0) -> list[Entry]:
-        return self._chains.get(holdout, [])[max(start, 0) :]
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        chain = self._chains.get(holdout)
+        return [] if chain is None else chain.read(max(start, 0), stop)
+
+    def length(self, holdout: str) -> int:
+        chain = self._chains.get(holdout)
+        return 0 if chain is None else chain.latest[-1].index + 1
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        kept = self._checkpoints.get(holdout, {})
+        return [kept[index] for index in sorted(kept)]
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self._checkpoints.setdefault(checkpoint.holdout, {})[checkpoint.index] = checkpoint
+
+    def check_whole(self) -> None:
+        """What is in memory is as it was put there."""
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
@@ -66,15 +84,18 @@ class MemoryStore:
         ticket = Ticket(entries, expect, _settled)
         with self._lock:
             chain = self._chains.get(ticket.holdout)
-            error = refusal(ticket, chain[-1].index, chain[-1].hash) if chain else refusal(ticket, -1, GENESIS)
+            last = None if chain is None else chain.latest[-1]
+            error = refusal(ticket, -1, GENESIS) if last is None else refusal(ticket, last.index, last.hash)
             if error is not None:
                 ticket.refuse(error)
                 return ticket
             # Each branch is one step: a reader, who takes no lock, sees all of the entries or none.
-            if chain:
-                chain += ticket.entries
+            if chain is None:
+                chain = self._chains[ticket.holdout] = EntryPages(list(ticket.entries))
             else:
-                self._chains[ticket.holdout] = list(ticket.entries)
+                chain.latest += ticket.entries
+            if chain.is_long:
+                self._chains[ticket.holdout] = chain.pack()
             ticket.accept()
         return ticket
 

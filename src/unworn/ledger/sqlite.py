@@ -13,6 +13,7 @@ from typing import Any
 
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.ledger import forks
+from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.collection import pause_collection
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.filelocks import Identity
@@ -22,16 +23,20 @@ from unworn.ledger.keyfiles import KeyFiles
 from unworn.ledger.keys import Key
 from unworn.ledger.ledgerfile import LedgerFile
 from unworn.ledger.sqlitefile import PATIENCE, explain, lay_out, roll_back
+from unworn.ledger.sqliteschema import add_checkpoints, has_checkpoints
 from unworn.ledger.store import Ticket, check_terms, newcomers, refusal
 from unworn.ledger.wholeness import check_length, check_rows, check_rules
 
 _COLUMNS = "holdout, idx, previous, body, hash, signature"
 _HEAD = "SELECT idx, hash FROM entries WHERE holdout = ? ORDER BY idx DESC LIMIT 1"
-_READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? ORDER BY idx"
+_READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? AND idx < ? ORDER BY idx"
 _TERMS = f"SELECT {_COLUMNS} FROM entries WHERE idx = 0"
 _HASH = "SELECT hash FROM entries WHERE holdout = ? AND idx = ?"
 _HOLDOUTS = "SELECT holdout FROM entries WHERE idx = 0"
+_CHECKPOINTS = "SELECT holdout, idx, text, questions, signature FROM checkpoints WHERE holdout = ? ORDER BY idx"
+_KEEP = "INSERT OR REPLACE INTO checkpoints (holdout, idx, text, questions, signature) VALUES (?, ?, ?, ?, ?)"
 _CHUNK = 32
+_LARGEST = 2**63 - 1
 
 
 class SQLiteStore(GroupCommit):
@@ -82,12 +87,56 @@ class SQLiteStore(GroupCommit):
     def holdouts(self) -> dict[str, Entry]:
         return {entry.holdout: entry for entry in self._select(_TERMS)}
 
-    def read(self, holdout: str, start: int = 0) -> list[Entry]:
-        return self._select(_READ, holdout, start)
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        return self._select(_READ, holdout, start, _LARGEST if stop is None else stop)
+
+    def length(self, holdout: str) -> int:
+        with self._mine():
+            try:
+                with self._reading() as connection:
+                    head = connection.execute(_HEAD, (holdout,)).fetchone()
+            except sqlite3.Error as error:
+                raise explain(error, self.path, "read") from error
+        return 0 if head is None else int(head[0]) + 1
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        with self._mine():
+            try:
+                with self._reading() as connection:
+                    found = connection.execute(_CHECKPOINTS, (holdout,)) if has_checkpoints(connection) else ()
+                    return [Checkpoint(*row) for row in found]
+            except sqlite3.Error as error:
+                raise explain(error, self.path, "read") from error
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        with self._mine():
+            connection = None
+            try:
+                self._check_writable()
+                with self._file.turn() as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    if not has_checkpoints(connection):
+                        add_checkpoints(connection)
+                    kept = checkpoint.holdout, checkpoint.index, checkpoint.text, checkpoint.questions
+                    connection.execute(_KEEP, (*kept, checkpoint.signature))
+                    connection.execute("COMMIT")
+            except (sqlite3.Error, LedgerError) as error:
+                raise explain(error, self.path, "write") from None
+            finally:
+                roll_back(connection)
+
+    def check_whole(self) -> None:
+        """Read every page of the file, and count every row: ``Tampered`` if one is damaged, or belongs to no chain."""
+        with self._mine():
+            try:
+                with self._reading() as connection:
+                    check_rows(connection, self.path, all_pages=True)
+            except sqlite3.Error as error:
+                raise explain(error, self.path, "read") from error
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
-        is_new = not self._select(_READ + " LIMIT 1", terms.holdout, 0) and self._keys.write(terms.holdout, key)
+        is_new = not self.read(terms.holdout, 0, 1) and self._keys.write(terms.holdout, key)
         try:
             if among is None:
                 self.append([terms], expect=GENESIS)
@@ -95,7 +144,7 @@ class SQLiteStore(GroupCommit):
                 self._create_among(terms, among)
             self._terms[terms.holdout] = _row(terms), terms
         except Conflict:
-            if is_new and not self.read(terms.holdout):  # a key that nothing was sealed with
+            if is_new and not self.read(terms.holdout, 0, 1):  # a key that nothing was sealed with
                 self._keys.remove(terms.holdout)
             raise
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from unworn.errors import LedgerError
 from unworn.ledger.entry import GENESIS
 
-VERSION = 1
+VERSION = 2
+"""What is read here. A ledger is made with format 1, and has 2 from its first checkpoint on."""
+_WITHOUT_CHECKPOINTS = 1
 # The triggers stop mistakes and lost races, not forgers, who are found by the hashes. The one on INSERT lets
 # in only what follows the head, so that a commit is one statement; it is stronger than UNIQUE (holdout,
 # previous), which would touch one more page at every commit, and INSERT OR REPLACE does not get past it.
@@ -35,10 +37,33 @@ CREATE TRIGGER only_next BEFORE INSERT ON entries
 """
 
 
+_CHECKPOINTS = """
+CREATE TABLE checkpoints (
+    holdout TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    questions BLOB NOT NULL,
+    signature TEXT NOT NULL,
+    UNIQUE (holdout, idx)
+);
+"""
+
+
 def make_schema(connection: sqlite3.Connection) -> None:
     """Make the tables and rules, as part of whatever transaction is open."""
     for statement in _statements(_SCHEMA.format(genesis=GENESIS)):
         connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={_WITHOUT_CHECKPOINTS}")
+
+
+def has_checkpoints(connection: sqlite3.Connection) -> bool:
+    """Whether there is a table for them."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0]) > _WITHOUT_CHECKPOINTS
+
+
+def add_checkpoints(connection: sqlite3.Connection) -> None:
+    """Make their table, as part of whatever transaction is open."""
+    connection.execute(_CHECKPOINTS)
     connection.execute(f"PRAGMA user_version={VERSION}")
 
 

@@ -22,7 +22,7 @@ from unworn.mechanisms.arguments import MOST, checked_goal, checked_parameters
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Kind, Query
 from unworn.queries.rows import Rows
-from unworn.typed_fields import read_fields
+from unworn.typed_fields import read_listed
 
 if TYPE_CHECKING:
     from unworn.mechanisms.record import Record
@@ -125,9 +125,7 @@ class Offer:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Offer:
-        if not isinstance(data, (list, tuple)) or len(data) > len(_OFFER_FIELDS):
-            raise ValueError(f"an offer is a list of at most {len(_OFFER_FIELDS)} numbers")
-        offer = read_fields(cls, dict(zip(_OFFER_FIELDS, data, strict=False)))  # an older ledger has fewer
+        offer = read_listed(cls, data)  # an older ledger has fewer
         if offer.kind not in _KINDS or not 1 <= offer.rows <= MOST_ROWS or not offer.low < offer.high:
             raise ValueError("no rows could have been offered this")
         if not 0 <= offer.kept < 1 or offer.radius < 0 or (offer.final is not None and offer.radius):

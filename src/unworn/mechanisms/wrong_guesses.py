@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from unworn.mechanisms.record import Record
 
 
+_CHUNK = 1024
+
+
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """A wrong guess and its answer: what rules data sets out, all of it released."""
@@ -67,10 +70,11 @@ class Followed:
 
     def wrong(self, records: Sequence[Record]) -> tuple[Wrong, ...]:
         count, last, wrong = self._seen
-        if count > len(records) or (count and records[count - 1] is not last):
+        if count > len(records) or (count and records[count - 1] != last):
             count, wrong = 0, ()
-        news = [records[place] for place in range(count, len(records))]
-        wrong += tuple(self._read(record) for record in news if record.event == Crossed(True))
+        for start in range(count, len(records), _CHUNK):  # they may be read from far away, and are not all kept
+            news = records[start : start + _CHUNK]
+            wrong += tuple(self._read(record) for record in news if record.event == Crossed(True))
         self._seen = (len(records), records[-1] if records else None, wrong)  # at once: another thread may look
         return wrong
 
