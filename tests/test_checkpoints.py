@@ -13,15 +13,15 @@ import pytest
 
 from tests.long_ledgers import EVERY, X, above, asked, chain_of, opened, short_checkpoints
 from unworn import Holdout, accuracy
-from unworn.certificate import replay
 from unworn.errors import Exhausted, LedgerError, Tampered
 from unworn.ledger import Entry, MemoryStore
 from unworn.ledger.checkpoint import Checkpoint
-from unworn.ledger.sqlite import SQLiteStore
+from unworn.ledger.stores.sqlite_store import SQLiteStore
 from unworn.mechanisms import Gaussian, GuessAndCheck, Ladder, SparseVector
-from unworn.mechanisms.chain_views import source_in
-from unworn.mechanisms.store_check import check_stored_chain
-from unworn.mechanisms.transcript import Transcript
+from unworn.record.certificate import replay
+from unworn.record.chain_views import source_in
+from unworn.record.replay.store_check import check_stored_chain
+from unworn.record.transcript import Transcript
 
 __all__ = ["short_checkpoints"]
 pytestmark = pytest.mark.usefixtures("short_checkpoints")

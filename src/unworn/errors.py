@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unworn.display import show_text
+from unworn.basics.display import show_text
 
 
 class UnwornError(Exception):

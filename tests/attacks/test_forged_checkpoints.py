@@ -16,12 +16,12 @@ import pytest
 
 from tests.long_ledgers import EVERY, X, above, asked, chain_of, opened, short_checkpoints
 from unworn import Holdout
-from unworn.certificate import replay
+from unworn.basics.json_text import canonical
 from unworn.errors import LedgerError, Tampered, UnwornError
-from unworn.json_text import canonical
 from unworn.ledger import Key
 from unworn.ledger.checkpoint import Checkpoint
-from unworn.mechanisms.base import State
+from unworn.mechanisms.contract.mechanism import State
+from unworn.record.certificate import replay
 
 __all__ = ["short_checkpoints"]
 pytestmark = pytest.mark.usefixtures("short_checkpoints")
@@ -230,7 +230,7 @@ class TestOfALargeFile:
 
     @pytest.fixture(autouse=True)
     def _large(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("unworn.ledger.wholeness._AT_ONCE", 0)
+        monkeypatch.setattr("unworn.ledger.stores.wholeness._AT_ONCE", 0)
 
     @pytest.mark.parametrize("index", [1, 7, 20, 39])
     def test_an_old_entry_that_was_changed_is_not_told_and_nothing_is_refunded(self, index: int, path: Path) -> None:

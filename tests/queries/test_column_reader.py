@@ -16,18 +16,18 @@ import pyarrow as pa
 import pytest
 
 from tests.queries.column_matrix import CASES, Case
-from unworn.engines.mapped_writing import write_mapped
 from unworn.errors import Unaskable
-from unworn.queries.callables import function
+from unworn.queries.code.callables import function
 from unworn.queries.column_reader import column_type_of, read_column, read_predictions
-from unworn.queries.predictions import FromModel, Given
-from unworn.queries.rows import Column, Raised
+from unworn.queries.predictions import FromModel, GivenPredictions
+from unworn.queries.row_protocol import Column, Raised
 from unworn.queries.schema import column_type
-from unworn.sample import Sample
-from unworn.sample.canonical import canonical_column
-from unworn.universe.domain import Domain
-from unworn.universe.dtypes import _frame_types
-from unworn.universe.frames import read_columns
+from unworn.rows import Sample
+from unworn.rows.fingerprints.column_digest import canonical_column
+from unworn.rows.mapped.mapped_writing import write_mapped
+from unworn.universe.domain.domain import Domain
+from unworn.universe.domain.domain_frames import read_columns
+from unworn.universe.domain.dtype_domains import _frame_types
 
 DIGESTS: dict[str, str] = json.loads((Path(__file__).parent / "column_digests.json").read_text())
 """Of columns of rows, as they were before there was one reader: ledgers know rows by them."""
@@ -146,7 +146,7 @@ def test_predictions(name: str) -> None:
 
     model = FromModel(Model(), name=name)
     if wanted is None:
-        for reads in (read_predictions, Given):
+        for reads in (read_predictions, GivenPredictions):
             with pytest.raises(Unaskable, match=f"must be numbers, booleans or text|{REFUSALS}"):
                 reads(case.data)
         with pytest.raises(Raised):
@@ -158,9 +158,9 @@ def test_predictions(name: str) -> None:
     bad = sum(value is None or (isinstance(value, float) and not math.isfinite(value)) for value in case.values)
     if bad:
         with pytest.raises(Unaskable, match=f"{bad} of the {len(case.values)} predictions are missing"):
-            Given(case.data)
+            GivenPredictions(case.data)
     else:
-        assert Given(case.data).column.kind == wanted[0]
+        assert GivenPredictions(case.data).column.kind == wanted[0]
 
 
 @every
@@ -229,14 +229,14 @@ def test_a_domain_takes_infinities_for_missing_as_questions_do() -> None:
 
 
 def test_a_domain_fits_the_rows_it_was_read_off_whatever_their_dtypes() -> None:
-    from unworn.sample.coding import Coded
+    from unworn.rows.memory.domain_coding import CodedRows
 
     for name, case in CASES.items():
         large = any(isinstance(value, int | float) and abs(value) > 2**53 for value in case.values)
         far = name == "polars: Datetime, far"
         if case.how == "typed" and any(value is not None for value in case.values) and not large and not far:
             domain = Domain.of_train({"c": case.data})
-            assert Coded(Sample.read({"c": case.data}), domain).size == len(case.values), name
+            assert CodedRows(Sample.read({"c": case.data}), domain).size == len(case.values), name
 
 
 def test_whole_numbers_stay_whole_where_some_are_missing() -> None:
@@ -248,7 +248,7 @@ def test_whole_numbers_stay_whole_where_some_are_missing() -> None:
 
 def test_scores_in_a_frame_of_any_dtypes() -> None:
     scores = [[0.25, 0.75], [1.0, 0.0]]
-    plain = Given(np.array(scores)).digest
+    plain = GivenPredictions(np.array(scores)).digest
     frames = [
         pd.DataFrame(scores),
         pd.DataFrame(scores).astype("Float64"),
@@ -257,13 +257,13 @@ def test_scores_in_a_frame_of_any_dtypes() -> None:
         pl.DataFrame(scores, schema=["a", "b"], orient="row"),
         pa.table({"a": [0.25, 1.0], "b": pa.array([0.75, 0.0], pa.float32())}),
     ]
-    assert [Given(frame).digest for frame in frames] == [plain] * len(frames)
+    assert [GivenPredictions(frame).digest for frame in frames] == [plain] * len(frames)
     whole = pl.DataFrame({"a": [1, 0], "b": [False, True]}, schema={"a": pl.Int128, "b": pl.Boolean})
-    assert Given(whole).digest == Given([[1.0, 0.0], [0.0, 1.0]]).digest
+    assert GivenPredictions(whole).digest == GivenPredictions([[1.0, 0.0], [0.0, 1.0]]).digest
     holes = pl.DataFrame({"a": [1, None], "b": [0, 1]})
     assert np.isnan(read_predictions(holes).values).tolist() == [[False, False], [True, False]]
     with pytest.raises(Unaskable, match="must be numbers, booleans or text"):
-        Given(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}))
+        GivenPredictions(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}))
 
 
 def test_lists_of_rows_have_no_kinds_by_value_either() -> None:

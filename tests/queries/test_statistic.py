@@ -13,7 +13,7 @@ import pytest
 from unworn.errors import Unaskable
 from unworn.queries import Schema, col, parse, share, statistic
 from unworn.queries.statistic import Statistic
-from unworn.sample import Sample
+from unworn.rows import Sample
 
 DATA = {
     "age": np.array([30.0, np.nan, 50.0, 90.0]),

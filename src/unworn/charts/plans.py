@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unworn.charts import style
-from unworn.charts.names import Panel
+from unworn.charts.line_names import Panel
 from unworn.charts.style import Table, altair, axis, data, dressed, records
 
 _COLOURS = {

@@ -9,15 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from unworn import charts
-from unworn.answer import Answer
-from unworn.certificate import Certificate
+from unworn.cli.ledger_lookup import existing, meter, meter_line, opened, pick, pick_one, read
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, table
-from unworn.cli.stores import existing, meter, meter_line, opened, pick, pick_one, read
 from unworn.ledger import Store, ledger_url
 from unworn.ledger.backup import export, export_key, import_key
 from unworn.ledger.backup import restore as restore_backup
-from unworn.mechanisms.base import NO_ANSWER
-from unworn.mechanisms.transcript import Transcript
+from unworn.mechanisms.contract.mechanism import NO_ANSWER
+from unworn.record.answer import Answer
+from unworn.record.certificate import Certificate
+from unworn.record.transcript import Transcript
 
 
 def ledger(
@@ -99,7 +99,7 @@ def ledger(
 
 def _forget(where: str, name: str | None, json: bool) -> None:
     """Take a ledger's rows off the registry; of the ledger itself nothing is changed, and it need not be there."""
-    from unworn.registry.known_rows import Registry
+    from unworn.ledger.registry.known_rows import Registry
 
     meant = None
     if name is not None:

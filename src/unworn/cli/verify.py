@@ -7,18 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from unworn.certificate import Certificate
-from unworn.cli.opening import check_file
+from unworn.cli.ledger_lookup import existing, pick
 from unworn.cli.output import BadInput, Json, count, emit, note, number, percent, progress, say, say_wrapped
-from unworn.cli.stores import existing, pick
+from unworn.cli.sealed_rows import check_file
 from unworn.cli.verify_release import checked_release, is_of_release
 from unworn.errors import Mismatch, Tampered
 from unworn.holdout.uses import check_uses
 from unworn.ledger import Entry, Store
 from unworn.ledger.open_ledgers import check_not_live
-from unworn.mechanisms.chain_check import CheckedChain
-from unworn.mechanisms.store_check import check_stored_chain
-from unworn.mechanisms.transcript import Terms
+from unworn.record.certificate import Certificate
+from unworn.record.replay.chain_check import CheckedChain
+from unworn.record.replay.store_check import check_stored_chain
+from unworn.record.transcript import Terms
 
 _TICKS = 1000
 """Steps of the bar that shows how far a check has come."""

@@ -23,25 +23,25 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unworn.answer import Answer
-from unworn.certificate import Certificate
 from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Unaskable, UnwornError
+from unworn.holdout.asking.guesses import ledger_guess
 from unworn.holdout.draft_entry import DraftEntry, Written
-from unworn.holdout.guessing import ledger_guess
 from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry, Key, Store
-from unworn.ledger.line import Line
+from unworn.ledger.waiting_line import Line
 from unworn.mechanisms import Offer
-from unworn.mechanisms.base import STOPPED, State, has_failed
-from unworn.mechanisms.transcript import Transcript, durable_gone
+from unworn.mechanisms.contract.mechanism import STOPPED, State, has_failed
 from unworn.noise import Stream
 from unworn.queries.query import Query
-from unworn.queries.rows import Rows
+from unworn.queries.row_protocol import Rows
+from unworn.record.answer import Answer
+from unworn.record.certificate import Certificate
+from unworn.record.transcript import Transcript, durable_gone
 
 if TYPE_CHECKING:
-    from unworn.sample import Sample
-    from unworn.sample.pool import Pool
+    from unworn.rows import Sample
+    from unworn.rows.memory.draw_pool import Pool
 
 _TRIES = 10_000
 """How often another process may overtake one ask; each time somebody else got an answer."""
@@ -381,7 +381,7 @@ class Desk:
 
     def gather(self, sample: Sample, samples: int, columns: Sequence[str] | None) -> int:
         """Draw rows for the next asks; how many asks there are rows for."""
-        from unworn.sample.pool import Pool
+        from unworn.rows.memory.draw_pool import Pool
 
         mechanism = self.transcript.mechanism
         with self._mine():

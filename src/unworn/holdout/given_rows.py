@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from unworn.display import show_value
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
-from unworn.holdout.argument_checks import check_text
+from unworn.holdout.asking.argument_checks import check_text
 from unworn.holdout.desk import Desk
 from unworn.holdout.notices import check_train, warn_if_repeated, warn_if_small, warn_of_practice
-from unworn.holdout.opening import Wanted, open_rows
+from unworn.holdout.opening import WantedTerms, open_rows
 from unworn.holdout.practice import USUALLY, Usual, usual_share
 from unworn.holdout.rows_ledger import find_ledger
 from unworn.ledger import Store
+from unworn.ledger.registry import PerUser
 from unworn.mechanisms import GuessAndCheck, Mechanism
-from unworn.mechanisms.practice_share import checked_share
-from unworn.mechanisms.uses import Uses
-from unworn.registry import PerUser
-from unworn.sample import Sample
-from unworn.sample.stored import Stored, is_stored
+from unworn.record.declared_uses import Uses
+from unworn.record.practice_share import checked_share
+from unworn.rows import Sample
+from unworn.rows.sql.stored_rows import Stored, is_stored
 
 
 class OpenedRows(NamedTuple):
@@ -61,7 +61,7 @@ def open_given_rows(
             check_train(sample, visible)
         place = find_ledger(sample, ledger)
         left_to_us = train is None and mechanism is None and uses is None
-        wanted = Wanted(
+        wanted = WantedTerms(
             name,
             GuessAndCheck() if mechanism is None else mechanism,
             confidence,

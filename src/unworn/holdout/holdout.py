@@ -7,22 +7,22 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from unworn.answer import Answer
-from unworn.display import show_value
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
-from unworn.holdout.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
-from unworn.holdout.guessing import fold_guess
+from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
+from unworn.holdout.asking.guesses import fold_guess
+from unworn.holdout.asking.refinement import Refinement
 from unworn.holdout.practice import USUALLY, Practice, Usual
-from unworn.holdout.refinement import Refinement
-from unworn.holdout.tickets import Ticket
+from unworn.holdout.scorer import Scorer
+from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store
+from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
 from unworn.queries import Query, compare, hypothesis
-from unworn.queries.predictions import Recorded
+from unworn.queries.predictions import RecordedPredictions
 from unworn.queries.query import Facts
-from unworn.registry import PER_USER, PerUser
-from unworn.scorer import Scorer
-from unworn.verdict import Verdict
+from unworn.record.answer import Answer
+from unworn.record.verdict import Verdict
 
 if TYPE_CHECKING:
     pass
@@ -117,7 +117,7 @@ class Holdout(Refinement):
         self._train, self._sample, self._practice_rows = opened.train, opened.sample, opened.practice
         self._desk, self._reordered = opened.desk, opened.reordered
         self._desk.max_width = max_width
-        self._ticket = Ticket(self, train, {"y": y, "groups": groups, "schema": schema})
+        self._ticket = HoldoutTicket(self, train, {"y": y, "groups": groups, "schema": schema})
 
     @property
     def practice(self) -> Practice:
@@ -237,7 +237,7 @@ class Holdout(Refinement):
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
         """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it."""
         # Refuses f1 now, not after hours of fitting.
-        self._metric(metric, Recorded({"method": "predict"}), None, options)
+        self._metric(metric, RecordedPredictions({"method": "predict"}), None, options)
         self.mechanism.check(Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from unworn.bounds.numerics import LN2
 from unworn.errors import PracticeRows, RepeatedRows, SmallHoldout, Unaskable
-from unworn.holdout.meter import Meter
 from unworn.mechanisms import Guess, GuessAndCheck
-from unworn.mechanisms.released import Released
-from unworn.mechanisms.transcript import Transcript
+from unworn.mechanisms.sealed_release import Released
 from unworn.queries.query import Facts
-from unworn.sample.repeated_rows import repeated_rows
-from unworn.sample.shared_rows import shared_rows
+from unworn.record.meter import Meter
+from unworn.record.transcript import Transcript
+from unworn.rows.fingerprints.repeated_rows import repeated_rows
+from unworn.rows.fingerprints.shared_rows import shared_rows
 
 if TYPE_CHECKING:
-    from unworn.sample import Sample
+    from unworn.rows import Sample
 
 _CHANCE = math.log(1e-6)
 """How often independent samples may be refused, at most, whatever population they come from."""
@@ -79,7 +79,7 @@ def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
     width = Meter.of(transcript).next_width
     if width is None or width <= WIDE:
         return
-    from unworn.plan.solving import rows_needed
+    from unworn.plan.plan_solver import rows_needed
 
     needed = rows_needed(terms.asks or 1, GOOD, 0, 1 - terms.confidence)
     unit = "groups" if terms.schema.grouped else "rows"

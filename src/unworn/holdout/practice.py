@@ -10,16 +10,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from unworn.errors import ReadOnly, Unaskable
-from unworn.holdout.guessing import visible_guess
+from unworn.holdout.asking.guesses import visible_guess
 from unworn.mechanisms import Guess
-from unworn.mechanisms.practice_share import USUAL
-from unworn.practice_estimate import PracticeEstimate
 from unworn.queries import Query, compare
 from unworn.queries.query import Facts
+from unworn.record.practice_estimate import PracticeEstimate
+from unworn.record.practice_share import USUAL
 
 if TYPE_CHECKING:
     from unworn.holdout.holdout import Holdout
-    from unworn.sample import Sample
+    from unworn.rows import Sample
 
 ENOUGH = 500
 """Sampled units from which on practice rows are set aside by default: see docs/decisions/0035."""

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from unworn.errors import LedgerError, Mismatch, SecondLedger
 from unworn.holdout.opening import known_terms, knows
 from unworn.ledger import MemoryStore, Store, ledger_exists, ledger_url, open_store
-from unworn.mechanisms.released import Released
-from unworn.registry import PER_USER, PerUser
-from unworn.registry.home import LEDGERS, Unwritable
-from unworn.registry.known_rows import KnownRows, Registry, RowMarks
-from unworn.sample.row_marks import is_candidate, row_marks
+from unworn.ledger.registry import PER_USER, PerUser
+from unworn.ledger.registry.home import LEDGERS, Unwritable
+from unworn.ledger.registry.known_rows import KnownRows, Registry, RowMarks
+from unworn.mechanisms.sealed_release import Released
+from unworn.rows.fingerprints.row_marks import is_candidate, row_marks
 
 if TYPE_CHECKING:
-    from unworn.sample import Sample
+    from unworn.rows import Sample
 
 Named = str | os.PathLike[str] | Store | None | PerUser
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries import Query, accuracy, col, compare, function, mae, share, top_k
-from unworn.queries.expressions import MAX_ITEMS
+from unworn.queries.language.expressions import MAX_ITEMS
 
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from unworn.basics.json_text import canonical, read_canonical
 from unworn.errors import Tampered
-from unworn.json_text import canonical, read_canonical
 from unworn.ledger.keys import Key, check_signature
 
 CHECKPOINT_EVERY = 4096

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from unworn.basics.json_text import canonical, read_canonical
 from unworn.errors import LedgerError, Tampered
-from unworn.json_text import canonical, read_canonical
 from unworn.ledger.keys import Key
 
 GENESIS = "0" * 64

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from unworn.display import show_html
-from unworn.plan.guessed import MOST, code_nats, guess_width
-from unworn.queries.frames import to_frame
+from unworn.basics.display import show_html
+from unworn.plan.guess_price import MOST, code_nats, guess_width
+from unworn.queries.table_output import to_frame
 
 Tells = Literal["values", "domain values", "sides", "bests", "coins"]
 """What a mechanism answers with: any share; shares over a domain that is known; on which side of a threshold a value

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.queries.rows import Bools, Column
+from unworn.queries.row_protocol import Bools, Column
 from unworn.queries.schema import ColumnKind
 
 KINDS: dict[str, ColumnKind] = {

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from unworn.errors import Unaskable, UnwornError
 from unworn.queries.arrays import KINDS, date_column, number_column, text_column, typed_column
 from unworn.queries.listed_values import read_by_value
-from unworn.queries.rows import Bools, Column
+from unworn.queries.row_protocol import Bools, Column
 from unworn.queries.schema import ColumnType, column_type
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries.arrays import is_missing
-from unworn.queries.rows import Bools
+from unworn.queries.row_protocol import Bools
 from unworn.queries.schema import ColumnKind
 
 

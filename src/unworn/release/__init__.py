@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from unworn.release.certificate import ReleaseCertificate
 from unworn.release.fit import fit
-from unworn.release.method import Method, Outcome
+from unworn.release.methods.method import Method, ReleaseOutcome
 from unworn.release.problem import Problem, Tables
 from unworn.release.release import Estimate, Release
+from unworn.release.release_certificate import ReleaseCertificate
 
-__all__ = ["Estimate", "Method", "Outcome", "Problem", "Release", "ReleaseCertificate", "Tables", "fit"]
+__all__ = ["Estimate", "Method", "Problem", "Release", "ReleaseCertificate", "ReleaseOutcome", "Tables", "fit"]

@@ -16,10 +16,10 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries import parse
-from unworn.queries.means import Share
-from unworn.universe.blocks import Block, Listed, Marginal, Prefix, Range
-from unworn.universe.domain import Domain
-from unworn.universe.model import Axes
+from unworn.queries.language.means import Share
+from unworn.universe.domain.domain import Domain
+from unworn.universe.model.model import Axes
+from unworn.universe.model.question_blocks import Block, Listed, Marginal, Prefix, Range
 
 TABLES = 10**6
 """How many tables one workload may ask for."""

@@ -1,0 +1,1 @@
+"""Finite domains: every row that could be."""
