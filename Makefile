@@ -46,6 +46,7 @@ theory: $(READY)  ## The large simulations at full size; SEEDS=3 for other rando
 	UNWORN_TEST_SEEDS=$(SEEDS) $(PYTEST) -n auto --dist worksteal -p tests.theory.progress -m theory
 
 bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by side
+	$(BIN)/python benchmarks/house.py
 	$(BIN)/python benchmarks/widths.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/ask.py
