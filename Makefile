@@ -46,6 +46,7 @@ theory: $(READY)  ## The large simulations at full size; SEEDS=3 for other rando
 	UNWORN_TEST_SEEDS=$(SEEDS) $(PYTEST) -n auto --dist worksteal -p tests.theory.progress -m theory
 
 bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by side
+	$(BIN)/python benchmarks/house.py
 	$(BIN)/python benchmarks/widths.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/ask.py
@@ -55,6 +56,7 @@ bench: $(READY)  ## Widths, certificates and speed, as ratios measured side by s
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/optimisation.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/ledger.py
 
 bench-spark: $(SPARK)  ## The same for rows in Spark
 	$(BIN)/python benchmarks/spark.py

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.universe.domain import Domain
+from unworn.universe.domain.domain import Domain
 
 ROWS = 48_842
 COLUMNS = {

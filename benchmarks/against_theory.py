@@ -19,18 +19,18 @@ from unworn.bounds.noise_tails import rounding
 from unworn.bounds.regret import regret_bound
 from unworn.bounds.release import projection_error, sqrt_sd, tree_sd
 from unworn.noise import Stream
-from unworn.queries.rows import Floats
-from unworn.release.additive import GaussianRelease
-from unworn.release.averaged import AveragedMWEM
-from unworn.release.method import Method, Outcome
-from unworn.release.mwem import MWEM
-from unworn.release.prefix_noise import GaussianNoise
+from unworn.queries.row_protocol import Floats
+from unworn.release.methods.additive_noise import GaussianRelease
+from unworn.release.methods.averaged_mwem import AveragedMWEM
+from unworn.release.methods.method import Method, ReleaseOutcome
+from unworn.release.methods.mwem import MWEM
+from unworn.release.methods.prefix_noise import GaussianNoise
+from unworn.release.methods.projection import Projection
 from unworn.release.problem import Problem
-from unworn.release.projection import Projection
-from unworn.universe.domain import Domain
-from unworn.universe.learning import Learner
-from unworn.universe.model import Axes
-from unworn.universe.prefixes import SquareRoot, Strategy, Tree
+from unworn.universe.domain.domain import Domain
+from unworn.universe.model.model import Axes
+from unworn.universe.model.online_learning import Learner
+from unworn.universe.prefixes import CountTree, PrefixStrategy, SquareRoot
 from unworn.universe.workload import Marginals, Workload
 
 SLOPE = -0.43
@@ -54,7 +54,7 @@ class Codes:
 
 def released(
     method: Method, names: tuple[str, ...], workload: Workload, rows: int, seed: int
-) -> tuple[Floats, Outcome]:
+) -> tuple[Floats, ReleaseOutcome]:
     """Largest, mean and mean squared error of one release of some columns of the Adult-like table."""
     whole = adult.domain()
     domain = Domain({name: whole.labels(name) for name in whole.names if name in names})
@@ -118,7 +118,7 @@ def regret(quick: bool) -> Iterator[Row]:
         yield compared(f"regret, {name}: at its worst, against its bound", *worst, 1.0)
 
 
-def largest_sd(way: Strategy, draws: int) -> float:
+def largest_sd(way: PrefixStrategy, draws: int) -> float:
     """Of the noisiest prefix, as drawn, in rows, at mu = 1."""
     added, place = GaussianNoise(way, 1.0), int(np.argmax(way.spread))
     size = len(way.measure(np.zeros(len(way.spread) + 1, dtype=np.int64)))
@@ -131,7 +131,7 @@ def thresholds(quick: bool) -> Iterator[Row]:
     draws = 400 if quick else 3_000
     allowed = 4.0 / math.sqrt(draws)
     for m in (256,) if quick else (256, 1024):
-        tree, root = Tree(m), SquareRoot(m)
+        tree, root = CountTree(m), SquareRoot(m)
         factor = largest_sd(tree, draws) / largest_sd(root, draws)
         exact = tree.l2 * float(tree.spread.max()) / (root.l2 * float(root.spread.max()))
         what = f"{m:,} thresholds: largest sd of the tree over that of the square root"

@@ -19,7 +19,7 @@ from unworn.bounds.noisy_means import best_cosine
 from unworn.bounds.privacy import GaussianFilter
 from unworn.bounds.transfer import best_scale, most_asks, widths
 from unworn.mechanisms import BoundedNoise
-from unworn.mechanisms.noisy_mean import _plan_of
+from unworn.mechanisms.noisy.noisy_mean import _plan_of
 from unworn.queries.query import Facts
 
 BETA = 0.05

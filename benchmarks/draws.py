@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from table import Row, compared, microseconds, run
 from unworn.noise import Stream
 from unworn.queries import Query, col, mean, share
-from unworn.sample import Sample
+from unworn.rows import Sample
 
 DRAWN = 10_000
 GOALS = {(10**5, 10**7): 4.0, (10**7, 10**8): 1.3}

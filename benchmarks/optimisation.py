@@ -17,11 +17,11 @@ from table import Row, as_json, compared, options, show
 from unworn import Holdout
 from unworn.bounds.optimisation import published_iterations
 from unworn.lab import SeededStore
+from unworn.learn import Ball, Minimum, Risk, gradient, hinge, least_squares, logistic, minimise
+from unworn.learn.descent_methods import Scheme
+from unworn.learn.iteration_plan import plan_descent
 from unworn.mechanisms import Gaussian
-from unworn.optimize import Ball, Minimum, Risk, gradient, hinge, least_squares, logistic, minimise
-from unworn.optimize.methods import Scheme
-from unworn.optimize.planning import plan_descent
-from unworn.sample import Sample
+from unworn.rows import Sample
 
 BOUNDS = {"a": (-1.0, 1.0), "b": (-1.0, 1.0)}
 PROBLEMS = {

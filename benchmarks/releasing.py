@@ -14,11 +14,11 @@ import numpy as np
 import adult
 from peers import Clock, errors, told
 from unworn.noise import Stream
-from unworn.release.auto import chosen
 from unworn.release.fit import fit
+from unworn.release.methods.method_choice import chosen
 from unworn.release.problem import Problem
-from unworn.sample import Sample
-from unworn.sample.coding import Coded
+from unworn.rows import Sample
+from unworn.rows.memory.domain_coding import CodedRows
 from unworn.universe.workload import Marginals
 
 EPSILON = 1.0
@@ -29,7 +29,7 @@ def main(method: str, delta: float, rows: int, seeds: int) -> None:
     for seed in range(seeds):
         frame, codes = adult.frame(seed, rows), adult.codes(seed, rows)
         problem = Problem(rows, domain, workload, EPSILON, delta)
-        tables = Coded(Sample.read(frame), domain)
+        tables = CodedRows(Sample.read(frame), domain)
         if method == "none":
             continue
         clock = Clock()

@@ -26,9 +26,9 @@ from numpy.typing import DTypeLike
 
 from table import Row, compared, microseconds, run
 from unworn import Holdout, col, mean, share
-from unworn.engines.mapped_writing import write_mapped
 from unworn.mechanisms import Subsampled
-from unworn.sample import Sample
+from unworn.rows import Sample
+from unworn.rows.mapped.mapped_writing import write_mapped
 
 os.environ.setdefault("UNWORN_THREADS", str(os.cpu_count()))
 DRAWN = 10_000

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from table import Row, compared
 from unworn import Holdout
 from unworn.bounds import clopper_pearson
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 
 MODELS, FEATURES, PRACTICE = 200, 20, 0.25
 GOALS = {5_000: 0.015, 20_000: 0.008}

@@ -17,9 +17,9 @@ from typing import Any
 
 from table import Row, compared, microseconds, run
 from unworn import Holdout, col, mean, share
-from unworn.engines import spark as engine
 from unworn.mechanisms import Subsampled
 from unworn.queries.query import Query
+from unworn.rows.sql.spark import spark_engine as engine
 
 FEW, MANY = 18, 1_000  # nine shares and nine means make 27 sums: one statement
 TIMES = 10  # one statement is over in no time: so many of them are set against a thousand questions

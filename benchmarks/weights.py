@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table import Row, compared, microseconds, run
-from unworn.universe import contraction, kernel
-from unworn.universe.explicit import Explicit
-from unworn.universe.model import Axes
+from unworn.universe.model import contraction, table_kernel
+from unworn.universe.model.explicit_model import Explicit
+from unworn.universe.model.model import Axes
 
 SHARE = 0.6
 """Of the memory's speed, what an update with its answers must reach at least."""
@@ -35,11 +35,11 @@ def by_numpy(work: Callable[[], object]) -> Callable[[], object]:
     """The same without the compiled kernel."""
 
     def alone() -> None:
-        kept, kernel.COMPILED = kernel.COMPILED, 2**62
+        kept, table_kernel.COMPILED = table_kernel.COMPILED, 2**62
         try:
             work()
         finally:
-            kernel.COMPILED = kept
+            table_kernel.COMPILED = kept
 
     return alone
 
@@ -97,8 +97,8 @@ MEMORY = """
 import sys, tracemalloc
 import numpy as np
 from unworn.noise import Stream
-from unworn.universe import kernel
-from unworn.universe.explicit import Explicit
+from unworn.universe.model import table_kernel as kernel
+from unworn.universe.model.explicit_model import Explicit
 
 columns = int(sys.argv[1])
 small = [np.ones((2, 8)), np.ones((1, 8)), np.zeros(2, int), np.zeros((1, 8)), np.zeros(2, int), np.zeros(2)]
@@ -161,7 +161,7 @@ def shared(rounds: int) -> Iterator[Row]:
 def transformed(columns: int, rounds: int) -> Iterator[Row]:
     shape, many = (2,) * columns, tuple(combinations(range(columns), 3))
     whole, natural = np.random.default_rng(0).random(shape), tuple(range(columns))
-    tree = contraction.Plan(shape, many).grown(natural, frozenset(many), natural, False)
+    tree = contraction.ContractionPlan(shape, many).grown(natural, frozenset(many), natural, False)
     chosen = contraction.planned(shape, many)
     times = microseconds({"chosen": lambda: chosen.tables(whole), "tree": lambda: tree.tables(whole)}, rounds)
     what = f"2^{columns} cells, all {len(many):,} tables of 3 columns, by transform; µs, against a tree of sums"

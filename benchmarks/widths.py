@@ -23,9 +23,9 @@ from unworn.bounds import clopper_pearson, published_tolerance
 from unworn.bounds.binomial import high_limit, low_limit
 from unworn.bounds.code_length import Pattern, distance_nats, side_nats
 from unworn.mechanisms import Guess, GuessAndCheck, State
-from unworn.mechanisms.base import FinalPlace
-from unworn.mechanisms.cells import locate
-from unworn.mechanisms.guess_and_check import standard_error
+from unworn.mechanisms.coded.guess_and_check import standard_error
+from unworn.mechanisms.contract.mechanism import FinalPlace
+from unworn.mechanisms.symbols.symbol_cells import locate
 from unworn.queries.query import Facts
 
 BETA = 0.05

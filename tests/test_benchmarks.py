@@ -52,6 +52,14 @@ def test_widths_meet_their_goals() -> None:
         assert sum(row["what"].startswith(start) for row in judged) >= at_least
 
 
+def test_a_long_ledger_takes_little_memory() -> None:
+    rows = measured("ledger.py")
+    check_form(rows)
+    goals = {row["what"]: row for row in rows if row["holds"] is not None}
+    assert [row["goal"] for row in goals.values()] == [1.0, 20.0, 1.0, 1.2, pytest.approx(1 / 3), 1.0]
+    assert all(row["holds"] for what, row in goals.items() if what.startswith("MB"))  # what is timed is not judged
+
+
 def test_draws_has_its_form() -> None:
     rows = measured("draws.py")
     check_form(rows)

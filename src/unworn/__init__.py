@@ -1,7 +1,5 @@
 """Holdout sets wear out. Yours won't."""
 
-from unworn.answer import Answer
-from unworn.certificate import Certificate
 from unworn.errors import Exhausted, Failed, Mismatch, Refused, Unaskable, UnwornError
 from unworn.holdout import Holdout
 from unworn.plan import Plan, plan
@@ -22,7 +20,9 @@ from unworn.queries import (
     statistic,
     top_k,
 )
-from unworn.verdict import Verdict
+from unworn.record.answer import Answer
+from unworn.record.certificate import Certificate
+from unworn.record.verdict import Verdict
 
 __all__ = [
     "Answer",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from unworn.display import show_text
+from unworn.basics.display import show_text
 
 
 class UnwornError(Exception):
     """Base of everything this package raises on purpose.
 
-    Extra facts are kept as attributes in ``numbers`` so that a program need not read the sentence;
-    they survive pickling, because a search in worker processes must report the error it met. The sentence
-    is for a screen: what a name in it could do there is written out.
+    The figures are also in ``numbers``, so that a program need not parse the sentence; they survive pickling, because
+    a search in worker processes must report the error it met. The sentence is safe to print: control characters in
+    names are escaped.
 
     >>> Exhausted("no asks left", asked=10, planned=10).numbers["asked"]
     10
@@ -32,11 +32,11 @@ def _rebuild(kind: type[UnwornError], message: str, numbers: dict[str, Any]) -> 
 
 
 class Refused(UnwornError):
-    """A question was turned away from public facts alone: nothing was read, entered or charged."""
+    """A question was refused because of public facts alone: nothing was read, entered or charged."""
 
 
 class Exhausted(Refused):
-    """The next answer would be wider than ``max_width``, or lies past the planned number of asks."""
+    """The next answer would be wider than ``max_width``, or exceeds the planned number of asks."""
 
 
 class Unaskable(Refused, ValueError):
@@ -52,10 +52,10 @@ class Mismatch(Refused):
 
 
 class Unavailable(Mismatch):
-    """The rows cannot be read just now, or are no longer those that were opened.
+    """The rows cannot be read at the moment, or are no longer those that were opened.
 
-    For engines and files alone, and only for what the world outside decides, never what the rows hold: it reaches the
-    asker as it is, and nothing is charged.
+    Only engines and files raise it, and only for reasons outside the rows, never for what the rows contain: it reaches
+    the asker unchanged, and nothing is charged.
     """
 
 
@@ -64,20 +64,20 @@ class ReadOnly(Refused):
 
 
 class Failed(UnwornError):
-    """Making an answer failed on the rows. It was entered and charged; what failed is not told."""
+    """An answer could not be made from the rows. That was entered and charged; what failed is not told."""
 
     MESSAGE = (
         "the question's own code failed on the rows (or returned something of the wrong shape).\n"
-        "  It is entered and charged like a surprise, and what failed is not told: that would be a fact about rows.\n"
-        "  With train= or practice= code is tried there first, and what fails is shown in full, for nothing."
+        "  It was entered and charged like a surprise, and what failed is not told: that would be a fact about rows.\n"
+        "  With train= or practice= code is tried there first, and what fails is shown in full, at no cost."
     )
     OURS = (
         "this answer could not be made: something failed while the rows were read, and no code of yours ran.\n"
-        "  It is entered and charged, and what failed is not told: that would be a fact about rows.\n"
+        "  It was entered and charged, and what failed is not told: that would be a fact about rows.\n"
         "  Ask about training rows to see whether the question fails there too, and report it if it does."
     )
     STOPPED = (
-        "this question was interrupted while the rows were read, which is entered in place of an answer.\n"
+        "this question was interrupted while the rows were read, and that was entered in place of an answer.\n"
         "  ask(..., again=True) asks it anew."
     )
     RELEASE = (
@@ -112,12 +112,12 @@ class SecondLedger(UserWarning):
 
 
 class SmallHoldout(UserWarning):
-    """So few rows that even a right guess gets a wide interval."""
+    """There are so few rows that even a right guess gets a wide interval."""
 
 
 class PracticeRows(UserWarning):
-    """Some of the rows were set aside for practice, because nobody said otherwise."""
+    """Some of the rows were set aside for practice, because ``practice=`` was left out."""
 
 
 class RepeatedRows(UserWarning):
-    """Rows that occur more than once, where chance does not explain it."""
+    """Some rows occur more often than chance explains."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from unworn.json_text import canonical, canonical_string
-from unworn.typed_fields import read_fields
+from unworn.basics.json_text import canonical, canonical_string
+from unworn.basics.typed_fields import read_fields
 
 
 @dataclass(frozen=True, slots=True)

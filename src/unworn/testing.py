@@ -7,12 +7,12 @@ that is chosen beforehand (docs/audit.md).
 >>> from unworn.mechanisms import Rounding
 >>> coverage(Rounding(12), rows=100, asks=10, repetitions=2).refuted
 False
->>> from unworn.release.additive import GaussianRelease
+>>> from unworn.release.methods.additive_noise import GaussianRelease
 >>> check_release(GaussianRelease(), trials=100, worlds=20).passed
 True
 """
 
-from unworn.audit import (
+from unworn.lab.audit import (
     Cells,
     Claim,
     Conformance,

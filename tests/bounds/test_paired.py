@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.mechanisms.nodes import paired_laws
+from tests.mechanisms.synthetic.nodes import paired_laws
 from unworn.bounds.concentration import hoeffding_width, kl_above
 from unworn.bounds.numerics import log_choose
 from unworn.bounds.paired import discordance

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from unworn.audit import Claim, Pair, Target, controls
 from unworn.bounds.privacy import Homogeneous
+from unworn.lab.audit import Claim, Pair, Target, controls
 
 
 def test_the_list(run: Run) -> None:
@@ -57,7 +57,7 @@ def test_a_private_mechanism_is_not(run: Run) -> None:
 
 def test_a_refuted_claim_that_somebody_relies_on(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     claimed = replace(controls.lyu_5.target(), name="ours", broken=False)
-    monkeypatch.setattr("unworn.audit.find", lambda name: claimed)
+    monkeypatch.setattr("unworn.lab.audit.find", lambda name: claimed)
     result = run("audit", "ours", "--trials", "20000")
     assert result.exit_code == 5
     assert "REFUTED" in result.stdout
@@ -68,7 +68,7 @@ def test_a_violated_profile_is_shown_where_the_quoted_number_is_kept(run: Run, m
     """Eight answers, each with less noise than 1/2 takes: far from 4 = 8/2 in odds, and yet more than is allowed."""
     claim, pairs = Claim(Homogeneous(0.5, 0.0, 8)), [Pair(0.0, 1.0)]
     made = Target("ours", claim, pairs, lambda count, trials, rng: count + rng.laplace(0.0, 1.4, (trials, 8)))
-    monkeypatch.setattr("unworn.audit.find", lambda name: made)
+    monkeypatch.setattr("unworn.lab.audit.find", lambda name: made)
     result = run("audit", "ours", "--trials", "20000")
     assert result.exit_code == 5
     assert "the most that the whole profile allows" in " ".join(result.stdout.split())

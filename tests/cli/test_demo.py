@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import Run
-from unworn.cli.analyst import World, expected, play, population_scores
+from unworn.cli.demo_analyst import DemoWorld, expected, play, population_scores
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive
 
 SMALL = ("--rows", "1500", "--asks", "300", "--real", "0")
@@ -76,7 +76,7 @@ def test_it_repeats_itself(run: Run, tmp_path: Path) -> None:
 
 def test_real_clues_come_through_a_protected_holdout() -> None:
     rng = np.random.default_rng(3)
-    world = World(np.where(np.arange(40) % 10 == 5, 0.75, 0.5))
+    world = DemoWorld(np.where(np.arange(40) % 10 == 5, 0.75, 0.5))
     played = play(world.rows(4_000, rng), GuessAndCheck(), 10, seed=3)
     # A clue of 0.75 lies 24 standard deviations from the slack's edge, a coin flip 4 * sqrt(2) inside it:
     # 36 coin flips pass with probability below 36 * 1.6e-8 < 1e-6.
@@ -90,11 +90,11 @@ def test_real_clues_come_through_a_protected_holdout() -> None:
 def test_the_vote_is_the_same_on_the_rows_and_in_the_population(mechanism: Mechanism, first: int) -> None:
     """The vote scored on the holdout is the vote whose truth is told, also where the first clues tell nothing."""
     rng = np.random.default_rng(4)
-    world = World(np.where(np.arange(9) < first * 4, 0.5, 0.8))
+    world = DemoWorld(np.where(np.arange(9) < first * 4, 0.5, 0.8))
     right = world.rows(3_000, rng)
     played = play(right, mechanism, 3, seed=4)
 
-    class Same(World):
+    class Same(DemoWorld):
         def rows(self, number: int, rng: np.random.Generator) -> np.ndarray:
             return right
 

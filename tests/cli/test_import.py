@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 
 from tests.cli.conftest import Run, people
-from unworn.engines.mapped import open_mapped
-from unworn.sample import Sample, digests
+from unworn.rows import Sample, digests
+from unworn.rows.mapped.mapped_rows import open_mapped
 
 SECRET = bytes(32)
 

@@ -21,7 +21,7 @@ def test_numbers_as_people_write_them(run: Run, rows: str) -> None:
 def test_the_table_gives_reasons(run: Run) -> None:
     shown = run("plan", "--rows", "1e4", "--asks", "1000").stdout
     assert "SampleSplitting" in shown
-    assert "10 rows an ask" in shown
+    assert "10 rows per ask" in shown
     assert "Best: GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0." in shown
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines.spark_sessions import submitted
+from tests.rows.sql.spark.spark_sessions import submitted
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from unworn.lab import Rule, SeededStore, SignWorld, run
 from unworn.lab.analysts import BoundaryGuesser
 from unworn.lab.analysts.boundary_guesser import boundary_guess, excludes
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Published, Rounding
-from unworn.mechanisms.base import Symbol
+from unworn.mechanisms.contract.mechanism import Symbol
 
 ALARM = 1e-7
 

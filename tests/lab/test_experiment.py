@@ -12,7 +12,7 @@ import pytest
 from unworn.holdout import Holdout
 from unworn.lab import Analyst, FiniteWorld, Played, Result, SignWorld, run
 from unworn.lab.analysts import SelectThenVote
-from unworn.lab.analysts.base import ask
+from unworn.lab.analysts.analyst import ask
 from unworn.lab.worlds import Scene
 from unworn.mechanisms import GuessAndCheck, Naive, SampleSplitting
 

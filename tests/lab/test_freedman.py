@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from tests.two_sizes import in_two_sizes, reseeded
-from unworn.lab.papers.features import Features, vote
 from unworn.lab.papers.freedman import CHECKED, PLAIN, REUSABLE, Freedman, main, run
-from unworn.lab.papers.outcomes import Outcome
+from unworn.lab.papers.holdout_outcomes import HoldoutOutcome
+from unworn.lab.papers.vote_world import Features, vote
 
 SMALL = Freedman(1_000, 1_000, counts=(10, 50), tolerance=0.2)
 """A fifth of the paper's noise, which grows as 1/√n: 1,000 rows have little room for it."""
 REAL = Freedman(1_000, 300, signal=20, counts=(20,), tolerance=0.2)
 
 
-def last(outcome: Outcome) -> tuple[float, float]:
+def last(outcome: HoldoutOutcome) -> tuple[float, float]:
     """What was reported of the largest vote, and what is true of it: medians."""
     point = outcome.medians()[-1]
     return point.reported, point.truth
 
 
-def check_tenth(plain: Outcome, reusable: Outcome, checked: Outcome) -> None:
+def check_tenth(plain: HoldoutOutcome, reusable: HoldoutOutcome, checked: HoldoutOutcome) -> None:
     # Reported: 0.633 with standard error 0.016; two of three below 0.57 have probability 1e-8. Thresholdout tells the
     # training value, 0.69, unless it finds a distance of about 60 noise scales above a threshold of 20: it fails with
     # probability 2e-4, two times of three with 1e-7, and is within 0.1 else but for six standard errors. To miss takes
@@ -138,7 +138,7 @@ def test_a_plain_holdout_wears_out_and_the_others_do_not(size: tuple[Freedman, i
     (check_full_size if setting.rows == 10_000 else check_tenth)(*run(setting, repetitions, seed=reseeded(1)))
 
 
-def check_full_size(plain: Outcome, reusable: Outcome, checked: Outcome) -> None:
+def check_full_size(plain: HoldoutOutcome, reusable: HoldoutOutcome, checked: HoldoutOutcome) -> None:
     told, truth = last(plain)
     assert abs(told - 0.63) < 0.02
     assert truth == pytest.approx(0.5)

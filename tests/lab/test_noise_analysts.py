@@ -18,7 +18,8 @@ from unworn.lab import Analyst, FiniteWorld, Played, Rule, Scene, SeededStore, S
 from unworn.lab.analysts import Averaging, Calibrating, Fingerprinting, QuadraticAdaptive, SelectThenVote
 from unworn.lab.analysts.select_then_vote import log_odds
 from unworn.lab.worlds import FiniteScene, SignScene
-from unworn.mechanisms import Naive, value
+from unworn.mechanisms import Naive
+from unworn.mechanisms.symbols import exact_value
 
 Noise = Callable[[], int]
 Planting = Callable[[Noise], list[float]]
@@ -44,11 +45,11 @@ def noisy(monkeypatch: pytest.MonkeyPatch) -> Planting:
         values: list[float] = []
 
         def answer(offer: Any, query: Any, rows: Any) -> float:
-            exact = float(value.exact_value(offer, query, rows))  # type: ignore[arg-type]  # no pairs are asked here
+            exact = float(exact_value.exact_value(offer, query, rows))  # type: ignore[arg-type]  # no pairs are asked here
             values.append(exact)
             return float(np.clip(exact + noise() / offer.rows, 0, 1))
 
-        monkeypatch.setattr("unworn.mechanisms.naive.exact_value", answer)
+        monkeypatch.setattr("unworn.mechanisms.baselines.naive.exact_value", answer)
         return values
 
     return plant

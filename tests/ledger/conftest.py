@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore, Store
-from unworn.ledger.sqlite import SQLiteStore
+from unworn.ledger.stores.sqlite_store import SQLiteStore
 
 HOLDOUT = "0123456789abcdef" * 2
 

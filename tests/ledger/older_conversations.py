@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from unworn import Holdout, accuracy, col, compare, function, mae, mean, share
+from unworn.basics.json_text import canonical
 from unworn.errors import Failed
-from unworn.json_text import canonical
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import AboveThreshold, GuessAndCheck, Ladder, Mechanism, PairedLadder, Rounding
 
 FOLDER = Path(__file__).parent / "data" / "theorem_c"

@@ -11,7 +11,7 @@ import pytest
 from unworn.errors import Conflict, LedgerError, Mismatch, Tampered
 from unworn.ledger import Entry, Key, MemoryStore, Store, verify
 from unworn.ledger.backup import export, export_key, import_key, restore
-from unworn.ledger.sqlite import SQLiteStore
+from unworn.ledger.stores.sqlite_store import SQLiteStore
 
 Chain = Callable[..., list[Entry]]
 

@@ -9,13 +9,13 @@ import pytest
 
 from tests.ledger.older_conversations import CONVERSATIONS, FOLDER, X, Y, one_share, store_of
 from unworn import Certificate, Holdout, accuracy, col, compare, mae, share
-from unworn.certificate import replay
 from unworn.errors import LedgerError, Mismatch, Unaskable
 from unworn.ledger import Entry, open_store, verify
 from unworn.mechanisms import GuessAndCheck, Ladder, Rounding
-from unworn.mechanisms.base import RAISED
-from unworn.mechanisms.coded import Coded
+from unworn.mechanisms.coded.coded_mechanism import CodedMechanism
+from unworn.mechanisms.contract.mechanism import RAISED
 from unworn.queries import Query
+from unworn.record.certificate import replay
 
 EACH = pytest.mark.parametrize("name", CONVERSATIONS)
 
@@ -59,7 +59,7 @@ def test_they_verify_and_their_cards_name_theorem_c(name: str) -> None:
     entries = entries_of(name)
     verify(entries)
     transcript = replay(entries)
-    assert isinstance(transcript.mechanism, Coded)
+    assert isinstance(transcript.mechanism, CodedMechanism)
     assert transcript.mechanism.law == "C"
     assert transcript.state.pattern is None
     for entry in entries[1:]:

@@ -11,7 +11,7 @@ import pytest
 
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore, Store, open_store, verify
-from unworn.ledger.sqlite import SQLiteStore
+from unworn.ledger.stores.sqlite_store import SQLiteStore
 
 Chain = Callable[..., list[Entry]]
 

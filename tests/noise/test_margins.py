@@ -11,8 +11,8 @@ import pytest
 from unworn.noise import comparison, inversion
 from unworn.noise.cosine import chances as cosine_chances
 from unworn.noise.discrete_gaussian import chances as kept_chances
-from unworn.noise.gaussian import magnitudes as gaussian_magnitudes
-from unworn.noise.laplace import magnitudes as laplace_magnitudes
+from unworn.noise.discrete_laplace import magnitudes as laplace_magnitudes
+from unworn.noise.rounded_gaussian import magnitudes as gaussian_magnitudes
 
 mp: Any = pytest.importorskip("mpmath")
 FACTOR = 1000

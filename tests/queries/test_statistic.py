@@ -13,7 +13,7 @@ import pytest
 from unworn.errors import Unaskable
 from unworn.queries import Schema, col, parse, share, statistic
 from unworn.queries.statistic import Statistic
-from unworn.sample import Sample
+from unworn.rows import Sample
 
 DATA = {
     "age": np.array([30.0, np.nan, 50.0, 90.0]),
@@ -115,7 +115,7 @@ def test_it_has_no_values_for_rows() -> None:
     for ask in (SAMPLE.statistics, SAMPLE.means, SAMPLE.counts, SAMPLE.differences):
         with pytest.raises(Unaskable, match="median age is a statistic of the whole sample"):
             ask([share(col("paid")), made()])
-    with pytest.raises(TypeError, match="no statistic of the whole sample"):
+    with pytest.raises(TypeError, match="not a statistic of the whole sample"):
         SAMPLE.statistic(share(col("paid")))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.universe.model import Axes, Codes
+from unworn.universe.model.model import Axes, Codes
 
 
 class InMemory:

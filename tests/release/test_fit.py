@@ -14,18 +14,18 @@ import pytest
 
 from unworn import Holdout, Mismatch, Unaskable, col, share
 from unworn.errors import ReadOnly, Tampered
-from unworn.holdout.opening import Wanted, open_rows
+from unworn.holdout.opening import WantedTerms, open_rows
 from unworn.ledger import Entry, Key, MemoryStore, open_store
 from unworn.mechanisms import Gaussian
-from unworn.mechanisms.released import Released
-from unworn.release.auto import METHODS, method_from_json
-from unworn.release.certificate import OFF_THE_ROWS, ReleaseCertificate, follows
+from unworn.mechanisms.sealed_release import Released
 from unworn.release.fit import fit
-from unworn.release.mwem import MWEM
+from unworn.release.methods.method_choice import METHODS, method_from_json
+from unworn.release.methods.mwem import MWEM
+from unworn.release.methods.projection import Projection
 from unworn.release.problem import Problem
-from unworn.release.projection import Projection
-from unworn.sample import Sample
-from unworn.universe.domain import Domain
+from unworn.release.release_certificate import OFF_THE_ROWS, ReleaseCertificate, follows
+from unworn.rows import Sample
+from unworn.universe.domain.domain import Domain
 from unworn.universe.workload import Conjunctions, Marginals, Shares, Thresholds
 
 DOMAIN = Domain({"plan": ["basic", "pro", "team"], "churned": [False, True], "visits": [0, 1, 2, 3]})
@@ -132,7 +132,7 @@ def test_a_method_with_its_parameters_is_found_again(tmp_path: Path) -> None:
 
 def test_what_would_come_out_otherwise_is_not_released_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another version that replays otherwise would select other tables: a second release of the same rows."""
-    from unworn.universe import replaying
+    from unworn.universe.model import measurement_replay
 
     ledger, way = str(tmp_path / "release.db"), MWEM(rounds=3)
     domain = Domain({name: [0, 1] for name in "abcdefgh"})
@@ -142,8 +142,8 @@ def test_what_would_come_out_otherwise_is_not_released_again(tmp_path: Path, mon
     assert (
         fit(rows, 2, epsilon=3.0, delta=1e-6, domain=domain, ledger=ledger, method=way).certificate == one.certificate
     )
-    plain = replaying.Measurement.exponents
-    monkeypatch.setattr(replaying.Measurement, "exponents", lambda *told: 0.5 * plain(*told))
+    plain = measurement_replay.Measurement.exponents
+    monkeypatch.setattr(measurement_replay.Measurement, "exponents", lambda *told: 0.5 * plain(*told))
     with pytest.raises(Mismatch, match="would come out otherwise"):
         fit(rows, 2, epsilon=3.0, delta=1e-6, domain=domain, ledger=ledger, method=way)
 
@@ -154,7 +154,7 @@ def test_a_recorded_method_is_checked_before_it_is_run() -> None:
     wrong = MWEM(rounds=2, noise="gaussian")
     problem = Problem(500, DOMAIN, Marginals(2), 0.1, 0.0)
     terms = Released(wrong.to_json(), Marginals(2).to_json(), DOMAIN.to_json(), 0.1, 0.0)
-    opened = open_rows(Sample.read(people(500)), store, Wanted(None, terms, 0.95, None))
+    opened = open_rows(Sample.read(people(500)), store, WantedTerms(None, terms, 0.95, None))
     with pytest.raises(Unaskable, match="delta > 0"):
         fit(people(500), 2, epsilon=0.1, domain=DOMAIN, ledger=store)
     assert opened.key is not None

@@ -9,14 +9,14 @@ from tests.release.tables import InMemory
 from unworn.bounds import clopper_pearson
 from unworn.bounds.privacy import GDP
 from unworn.noise import Stream
-from unworn.release.additive import GaussianRelease, LaplaceRelease
 from unworn.release.intervals import Intervals
-from unworn.release.method import Method, Outcome
-from unworn.release.mwem import MWEM
+from unworn.release.methods.additive_noise import GaussianRelease, LaplaceRelease
+from unworn.release.methods.method import Method, ReleaseOutcome
+from unworn.release.methods.mwem import MWEM
+from unworn.release.methods.projection import Projection
 from unworn.release.problem import Problem
-from unworn.release.projection import Projection
-from unworn.universe.domain import Domain
-from unworn.universe.explicit import Explicit
+from unworn.universe.domain.domain import Domain
+from unworn.universe.model.explicit_model import Explicit
 from unworn.universe.workload import Marginals
 
 DOMAIN = Domain({"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": [0, 1]})
@@ -72,8 +72,8 @@ def test_sums_of_cells_bound_from_inside_and_outside() -> None:
     asked = Problem(10_000, DOMAIN, Marginals(1), 1.0, 1e-6)
     tables = [POPULATION.table(block.axes) for block in asked.blocks]
     errors = [np.full(block.size, 0.01) for block in asked.blocks]
-    model = Intervals(asked, GDP(0.01), Outcome(POPULATION, None, errors))
-    plain = Intervals(asked, GDP(0.01), Outcome(None, [table.reshape(-1) for table in tables], errors))
+    model = Intervals(asked, GDP(0.01), ReleaseOutcome(POPULATION, None, errors))
+    plain = Intervals(asked, GDP(0.01), ReleaseOutcome(None, [table.reshape(-1) for table in tables], errors))
     three = np.array([1.0, 1.0, 1.0, 0.0])
     told, noisy = model.chosen((1,), three), plain.chosen((1,), three)
     assert told is not None
@@ -92,7 +92,7 @@ def test_a_count_at_the_very_end_of_its_error_is_among_those_that_are_possible(a
         share, error = count / rows, away * (1 - count / rows)
         for sign in (1.0, -1.0):
             told = np.array([share + sign * error, 1 - share - sign * error])
-            promised = Intervals(asked, GDP(50.0), Outcome(None, [told], [np.full(2, error)]))
+            promised = Intervals(asked, GDP(50.0), ReleaseOutcome(None, [told], [np.full(2, error)]))
             low, high = clopper_pearson(float(count), float(rows), promised.log_level)
             known = promised.block(0)
             assert known.lows[0] <= low * (1 + 1e-12)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import multinomial
 
-from tests.mechanisms.nodes import Told
+from tests.mechanisms.synthetic.nodes import Told
 from unworn.mechanisms import Guess, Mechanism, Offer, State
-from unworn.mechanisms.base import FinalPlace, Symbol
+from unworn.mechanisms.contract.mechanism import FinalPlace, Symbol
 from unworn.queries.query import Facts
 
 Kinds = frozenset[int]

@@ -14,7 +14,7 @@ from tests.theory.exact_trees import Ask, Node, Past, Symbol
 from unworn.mechanisms import Guess, Mechanism, Offer, State
 from unworn.queries import Query
 from unworn.queries.query import Facts
-from unworn.queries.rows import Rows
+from unworn.queries.row_protocol import Rows
 
 FACTS = Facts("binary", 0.0, 1.0, zero_one=True)
 

@@ -10,7 +10,7 @@ import pytest
 from tests.theory.all_analysts import QUESTIONS, SHARE, Game, Move, Moves, laws
 from unworn.events import Event, Finished
 from unworn.mechanisms import GuessAndCheck, Offer, Rounding, State
-from unworn.mechanisms.base import FinalPlace, Symbol
+from unworn.mechanisms.contract.mechanism import FinalPlace, Symbol
 from unworn.queries.query import Facts
 
 TALKATIVE = GuessAndCheck(z=0.3, cell=0.34, unguessed="cells")

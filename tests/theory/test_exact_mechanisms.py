@@ -15,7 +15,7 @@ from tests.theory.exact_trees import JUST, worst_fresh, worst_same_rows
 from tests.theory.mechanism_law import MechanismLaw
 from tests.two_sizes import in_two_sizes
 from unworn.mechanisms import AboveThreshold, GuessAndCheck, Ladder, Mechanism, Offer, Published, Rounding
-from unworn.mechanisms.base import Symbol
+from unworn.mechanisms.contract.mechanism import Symbol
 
 # name: (mechanism, rows, guesses)
 MECHANISMS: dict[str, tuple[Mechanism, int, tuple[float | None, ...]]] = {

@@ -41,8 +41,8 @@ from unworn.mechanisms import (
     SparseVector,
     Subsampled,
 )
-from unworn.mechanisms.noisy import Noisy
-from unworn.mechanisms.noisy_mean import Accounting, NoisyMean
+from unworn.mechanisms.noisy.noisy_mean import Accounting, NoisyMean
+from unworn.mechanisms.noisy.noisy_mechanism import Noisy
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from tests.theory.test_validity import PLAYERS, Plays, check, worlds
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn.bounds.noisy_agreement import AgreementTerms
 from unworn.lab import run
-from unworn.mechanisms import Guess, GuessAndCheck, blurred_counts, noisy_checks
+from unworn.mechanisms import Guess, GuessAndCheck
+from unworn.mechanisms.coded import blurred_counts, noisy_checks
 from unworn.noise import Stream
 
 CHECKED = GuessAndCheck(surprises=5)

@@ -23,9 +23,9 @@ from unworn.bounds.covers import cosine_nats
 from unworn.bounds.noisy_means import claim_nats, count_limits
 from unworn.errors import Tampered
 from unworn.ledger import GENESIS, Entry, Key
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, Offer
-from unworn.mechanisms.noisy_mean import NoisyMean
+from unworn.mechanisms.noisy.noisy_mean import NoisyMean
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 

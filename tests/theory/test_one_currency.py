@@ -18,7 +18,8 @@ from tests.theory.test_validity import PLAYERS, Plays, check, worlds
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn.lab import SignWorld, run
 from unworn.lab.analysts import Boosting
-from unworn.mechanisms import Guess, GuessAndCheck, blurred_counts
+from unworn.mechanisms import Guess, GuessAndCheck
+from unworn.mechanisms.coded import blurred_counts
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 

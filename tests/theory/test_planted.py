@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from tests.mechanisms.nodes import largest_antichain
+from tests.mechanisms.synthetic.nodes import largest_antichain
 from tests.theory.all_analysts import QUESTIONS, Game, Move, laws
 from tests.two_sizes import reseeded
 from unworn import accuracy
@@ -32,19 +32,19 @@ from unworn.bounds.numerics import log_choose
 from unworn.holdout import Holdout
 from unworn.lab import Analyst, FiniteWorld, Played, Result, SignWorld, World, run
 from unworn.lab.analysts import EdgeGuesser, RollCall, SelectThenVote, SurpriseMaximiser
-from unworn.lab.analysts.base import ask
+from unworn.lab.analysts.analyst import ask
 from unworn.lab.worlds import FiniteScene, Rule, Scene
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, Published, State
-from unworn.mechanisms.base import FinalPlace
-from unworn.mechanisms.cells import locate
-from unworn.mechanisms.coded import priced
-from unworn.mechanisms.guess_and_check import GuessAndCheck as Original
-from unworn.mechanisms.guess_words import farthest
-from unworn.queries.hits import Accuracy
+from unworn.mechanisms.coded.coded_mechanism import priced
+from unworn.mechanisms.coded.guess_and_check import GuessAndCheck as Original
+from unworn.mechanisms.coded.guess_words import farthest
+from unworn.mechanisms.contract.mechanism import FinalPlace
+from unworn.mechanisms.symbols.symbol_cells import locate
+from unworn.queries.metrics.hit_metrics import Accuracy
 from unworn.queries.query import Facts
 
-CODE_LENGTH = "unworn.mechanisms.coded.code_length"
-PRICED = "unworn.mechanisms.guess_and_check.priced"
+CODE_LENGTH = "unworn.mechanisms.coded.coded_mechanism.code_length"
+PRICED = "unworn.mechanisms.coded.guess_and_check.priced"
 COST, INTERVAL = "unworn.mechanisms.GuessAndCheck.cost", "unworn.mechanisms.GuessAndCheck.reveal"
 ALARM = 1e-7
 

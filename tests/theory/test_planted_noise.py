@@ -19,8 +19,8 @@ from unworn.events import Noised
 from unworn.lab import SignWorld, run
 from unworn.lab.analysts import Calibrating
 from unworn.mechanisms import BoundedNoise, Gaussian, Guess, Laplace, Offer, State
-from unworn.mechanisms.noisy import Noisy
-from unworn.mechanisms.priced import price
+from unworn.mechanisms.noisy.noisy_mechanism import Noisy
+from unworn.mechanisms.noisy.privacy_price import price
 from unworn.noise import Stream
 from unworn.noise.samplers import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
 from unworn.queries.query import Facts

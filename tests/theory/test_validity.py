@@ -28,7 +28,7 @@ from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Answer, Holdout
 from unworn.lab import ANALYSTS, Analyst, FiniteWorld, Result, SignWorld, World, run
 from unworn.lab.analysts import Boosting, SelectThenVote, Sharpener
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import (
     AboveThreshold,
     GuessAndCheck,
@@ -38,8 +38,8 @@ from unworn.mechanisms import (
     Rounding,
     SampleSplitting,
 )
-from unworn.mechanisms.priced import Priced
-from unworn.sample import Sample
+from unworn.mechanisms.noisy.privacy_price import PricedMechanism
+from unworn.rows import Sample
 
 ALARM = 1e-7
 
@@ -60,7 +60,7 @@ PLAYERS |= {"select_then_vote, batch": SelectThenVote(batch=True), "boosting, ba
 
 def worlds(player: Analyst, points: int, mechanism: Mechanism) -> list[World]:
     # Splitting and noise refuse questions that run code.
-    plain = isinstance(mechanism, SampleSplitting | Priced)
+    plain = isinstance(mechanism, SampleSplitting | PricedMechanism)
     finite = FiniteWorld(points, forms=("accuracy", "mae", "share") if plain else FiniteWorld(points).forms)
     return [finite] if player.finite else [SignWorld(), finite]
 

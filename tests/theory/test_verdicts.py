@@ -18,7 +18,7 @@ from scipy.stats import binom
 import unworn.mechanisms
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Holdout, accuracy, compare
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Offer, Rounding, SampleSplitting, State
 from unworn.queries.query import Facts
 

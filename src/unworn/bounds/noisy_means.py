@@ -20,7 +20,7 @@ from unworn.bounds.binomial import low_limit
 from unworn.bounds.covers import cosine_nats, gaussian_nats, stretched_variance
 from unworn.bounds.extremes import largest_gaussian
 from unworn.bounds.numerics import check_nats, check_probability, check_whole
-from unworn.bounds.transfer.search import lowest
+from unworn.bounds.transfer.parameter_search import lowest
 
 _SURE = 1.0 + 1e-12
 """Against what floats lose in a sum of a few terms."""

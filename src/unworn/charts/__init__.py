@@ -6,8 +6,8 @@ Colours are told apart by people who do not see red or green, and every line is 
 
 from unworn.charts.answers import intervals
 from unworn.charts.audits import audit
+from unworn.charts.chart_files import SUFFIXES, available, check, save
 from unworn.charts.contrast import demonstration
-from unworn.charts.files import SUFFIXES, available, check, save
 from unworn.charts.plans import plans, widths
 from unworn.charts.releases import release
 from unworn.charts.restarts import restarts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unworn.display import show_html
+from unworn.basics.display import show_html
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """Vega compiles its own expressions; nothing is loaded from anywhere, and nothing is sent."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unworn.charts import style
-from unworn.charts.names import Panel
+from unworn.charts.line_names import Panel
 from unworn.charts.style import Table, altair, axis, data, dressed, records
 
 _COLOURS = {
@@ -29,7 +29,7 @@ _SHORT = "replace(format(datum.value, '~s'), 'G', 'B')"
 
 
 def widths(table: Table, *, title: str, subtitle: str | Sequence[str] = "", planned: int | None = None) -> Any:
-    """How wide answers are as the number of asks grows, one line a mechanism.
+    """How wide answers are as the number of asks grows, one line per mechanism.
 
     ``table`` has ``mechanism``, ``asks`` and ``width`` (none where a mechanism cannot serve), and may have
     ``published``: true for a theorem shown for comparison, which is dashed, and ``reference``: true for what is no
@@ -95,7 +95,7 @@ def _lines(
     ticks: Any,
     marks: Mapping[str, float | None],
 ) -> Any:
-    """One panel: a line a mechanism over a logarithmic axis, each named where it leaves the panel."""
+    """One panel: one line per mechanism over a logarithmic axis, each named where it leaves the panel."""
     (across, x_title), (up, y_title, span, log_y) = x, y
     paths: dict[str, list[tuple[float, float]]] = {}
     for row in sorted(points, key=lambda row: float(row[across])):

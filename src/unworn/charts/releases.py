@@ -51,7 +51,7 @@ def _colour(alt: Any) -> Any:
 
 
 def _named(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    """A line a table, the worst first."""
+    """One line per table, the worst first."""
     names = _told_apart(rows)
     order = sorted(names, key=lambda name: [-row["error"] for row in names[name]][::-1])
     placed = [{**row, "name": name} for name in order for row in names[name]]

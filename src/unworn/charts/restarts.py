@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unworn.charts import style
-from unworn.charts.names import Panel
+from unworn.charts.line_names import Panel
 from unworn.charts.style import Table, altair, axis, data, dressed, records
 
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PINK)
@@ -18,7 +18,7 @@ _WIDE, _HIGH = 460, 340
 def restarts(table: Table, *, title: str, subtitle: str | Sequence[str] = "") -> Any:
     """One line for each ``what``: its ``error`` over ``tops``; dashed, from the first line's start, the fourth root.
 
-    ``table`` comes from :func:`unworn.bounds.restarts.restarts`.
+    ``table`` comes from :func:`unworn.lab.theorems.sparse_restarts.restarts`.
     """
     alt = altair("drawing restarts")
     rows = sorted(records(table), key=lambda row: float(row["tops"]))

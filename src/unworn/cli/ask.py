@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from unworn.cli.opening import Given, check_data, check_file, ledger_beside, rehearsal
+from unworn.cli.ledger_lookup import ledger_path, meter_line, opened, place_of_url
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say
-from unworn.cli.stores import ledger_path, meter_line, opened, place_of_url
+from unworn.cli.sealed_rows import RowOptions, check_data, check_file, ledger_beside, rehearsal
 from unworn.errors import Mismatch
 from unworn.holdout import Holdout
 
@@ -120,10 +120,10 @@ def ask(
     if train is not None:
         check_file(train, "training file")
     _check_card(card)
-    from unworn.queries.sql import parse as parse_sql
+    from unworn.queries.language.sql_text import parse as parse_sql
 
     query = parse_sql(question, range=range)  # refused before a ledger is made for it
-    given = Given(data, target, groups, train, asks, confidence, name, max_width, practice)
+    given = RowOptions(data, target, groups, train, asks, confidence, name, max_width, practice)
     with ExitStack() as stack:
         where = ledger or ledger_beside(data)
         try:
@@ -165,7 +165,7 @@ def ask(
 
 def _opened(
     stack: ExitStack,
-    given: Given,
+    given: RowOptions,
     where: str,
     query: Any,
     guess: float | None,

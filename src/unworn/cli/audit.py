@@ -11,7 +11,7 @@ from unworn import charts
 from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, say_wrapped, table
 
 if TYPE_CHECKING:
-    from unworn.audit import Coverage, Report
+    from unworn.lab.audit import Coverage, Report
 
 REFUTED = 5
 """The exit code when a claim that somebody relies on is refuted."""
@@ -70,8 +70,8 @@ def audit(
     if coverage:
         _coverage(name, seed, trials, figure, json)
         return
-    from unworn.audit import audit as examine
-    from unworn.audit import find
+    from unworn.lab.audit import audit as examine
+    from unworn.lab.audit import find
 
     target = find(name)
     with bad_input(), progress(f"auditing {name}", _STEPS) as tick:
@@ -101,7 +101,7 @@ def _ticks(tick: Any) -> Any:
 
 
 def _list(json: bool) -> None:
-    from unworn.audit import catalogue
+    from unworn.lab.audit import catalogue
 
     targets = [make() for make in catalogue().values()]
     if json:
@@ -147,12 +147,12 @@ def _print(report: Report, what: str) -> None:
         if report.broken:
             told += " This control is known to be broken: it takes more trials to see it."
     say_wrapped(told)
-    say(f"{report.trials:,} runs an input, limits at {percent(report.confidence)}, seed {report.seed}.")
+    say(f"{report.trials:,} runs per input, limits at {percent(report.confidence)}, seed {report.seed}.")
 
 
 def _coverage(name: str, seed: int, repetitions: int | None, figure: Path | None, json: bool) -> None:
-    from unworn.audit import coverage
-    from unworn.audit.catalogue import covered
+    from unworn.lab.audit import coverage
+    from unworn.lab.audit.catalogue import covered
 
     if figure is not None:
         raise BadInput("--coverage has no figure: leave out --figure, or --coverage")

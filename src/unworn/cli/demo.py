@@ -14,13 +14,13 @@ from unworn.cli.output import BadInput, Json, emit, note, progress, say, say_wra
 from unworn.errors import MissingExtra, UnwornError
 
 if TYPE_CHECKING:
-    from unworn.cli.analyst import Played, World
+    from unworn.cli.demo_analyst import DemoPlay, DemoWorld
 
 _STEPS = 16
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DemoOutcome:
     """What one holdout made the analyst believe, beside the truth."""
 
     name: str
@@ -85,14 +85,14 @@ def _fresh(asks: int) -> int:
     return int(min(200_000, max(20_000, 2 * 10**8 // asks)))
 
 
-def _play(rows: int, asks: int, real: int, seed: int) -> list[Outcome]:
+def _play(rows: int, asks: int, real: int, seed: int) -> list[DemoOutcome]:
     import numpy as np
 
-    from unworn.cli.analyst import CHUNK, World, play, population_scores
+    from unworn.cli.demo_analyst import CHUNK, DemoWorld, play, population_scores
     from unworn.mechanisms import GuessAndCheck, Naive
 
     rng = np.random.default_rng(seed)
-    world = World.make(asks, real, rng)
+    world = DemoWorld.make(asks, real, rng)
     right = world.rows(rows, rng)
     every = max(asks // _STEPS, 1)
     fresh = _fresh(asks)
@@ -108,7 +108,7 @@ def _play(rows: int, asks: int, real: int, seed: int) -> list[Outcome]:
     ]
 
 
-def _outcome(name: str, played: Played, world: World, truth: list[float]) -> Outcome:
+def _outcome(name: str, played: DemoPlay, world: DemoWorld, truth: list[float]) -> DemoOutcome:
     points = [
         {
             "holdout": name,
@@ -129,11 +129,11 @@ def _outcome(name: str, played: Played, world: World, truth: list[float]) -> Out
     if last is not None:
         final = {"value": last.value, "low": last.low, "high": last.high, "width": last.width}
         held, told = held + (last.low <= truth[-1] <= last.high), told + 1
-    return Outcome(name, points, played.steps[-1].kept, held, told, final)
+    return DemoOutcome(name, points, played.steps[-1].kept, held, told, final)
 
 
 def _draw(
-    outcomes: list[Outcome], rows: int, asks: int, real: int, out: Path
+    outcomes: list[DemoOutcome], rows: int, asks: int, real: int, out: Path
 ) -> tuple[list[Path], MissingExtra | None]:
     if not charts.available():
         return [], MissingExtra.of("plot", "drawing the demonstration")
@@ -154,7 +154,7 @@ def _draw(
     return [charts.save(chart, out / f"unworn-demo{suffix}") for suffix in (".svg", ".png")], None
 
 
-def _print(outcomes: list[Outcome], rows: int, asks: int, real: int) -> None:
+def _print(outcomes: list[DemoOutcome], rows: int, asks: int, real: int) -> None:
     plain, guarded = outcomes
 
     def line(what: str, told: Any) -> tuple[str, str, str]:
@@ -177,7 +177,7 @@ def _print(outcomes: list[Outcome], rows: int, asks: int, real: int) -> None:
     say()
 
 
-def _words(plain: Outcome, guarded: Outcome, real: int) -> str:
+def _words(plain: DemoOutcome, guarded: DemoOutcome, real: int) -> str:
     """What happened, from the numbers: seeds differ, and the text must not claim what did not happen."""
     gap = plain.last["reported"] - plain.last["truth"]
     first = (

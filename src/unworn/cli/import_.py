@@ -33,9 +33,9 @@ def import_(
         raise BadInput(f"{out} is written as an Arrow file.\n  Call it {out.with_suffix('.arrow').name}.")
     if out.exists() and out.resolve() == data.resolve():
         raise BadInput(f"{out} is the file that is read.\n  Give another name.")
-    from unworn.engines.mapped_naming import check_free
-    from unworn.engines.mapped_sources import open_source
-    from unworn.engines.mapped_writing import write_mapped
+    from unworn.rows.mapped.mapped_naming import check_free
+    from unworn.rows.mapped.mapped_sources import open_source
+    from unworn.rows.mapped.mapped_writing import write_mapped
 
     check_free(out, force)  # before a large file is read
     source = open_source(data)

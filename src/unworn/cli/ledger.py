@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unworn import charts
-from unworn.answer import Answer
-from unworn.certificate import Certificate
+from unworn.cli.ledger_lookup import existing, meter, meter_line, opened, pick, pick_one, read
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, table
-from unworn.cli.stores import existing, meter, meter_line, opened, pick, pick_one, read
 from unworn.ledger import Store, ledger_url
 from unworn.ledger.backup import export, export_key, import_key
 from unworn.ledger.backup import restore as restore_backup
-from unworn.mechanisms.base import NO_ANSWER
-from unworn.mechanisms.transcript import Transcript
+from unworn.mechanisms.contract.mechanism import NO_ANSWER
+from unworn.record.answer import Answer
+from unworn.record.certificate import Certificate
+from unworn.record.transcript import Transcript
 
 
 def ledger(
@@ -98,7 +99,7 @@ def ledger(
 
 def _forget(where: str, name: str | None, json: bool) -> None:
     """Take a ledger's rows off the registry; of the ledger itself nothing is changed, and it need not be there."""
-    from unworn.registry.known_rows import Registry
+    from unworn.ledger.registry.known_rows import Registry
 
     meant = None
     if name is not None:
@@ -120,7 +121,7 @@ def _holdout(store: Store, identity: str, transcript: Transcript) -> dict[str, A
     terms = transcript.terms
     answers = [
         Answer.of(Certificate(transcript.first, entry, terms, record)).row()
-        for entry, record in zip(transcript.entries[1:], transcript.records, strict=False)  # a release has no records
+        for entry, record in zip(islice(transcript.entries, 1, None), transcript.records, strict=False)
     ]
     return {
         "name": terms.name,

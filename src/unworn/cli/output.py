@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unworn.display import escape_json, show_line, show_text
+from unworn.basics.display import escape_json, show_line, show_text
 from unworn.errors import (
     Exhausted,
     LedgerError,

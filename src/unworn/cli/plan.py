@@ -15,8 +15,8 @@ from unworn import charts
 from unworn.cli.output import BadInput, Json, bad_input, emit, note, percent, progress, say, say_wrapped, table
 from unworn.plan import Option, Plan, curves
 from unworn.plan import plan as solve
-from unworn.plan.guessed import MOST
-from unworn.plan.pricing import right
+from unworn.plan.guess_price import MOST
+from unworn.plan.option_prices import right
 from unworn.plan.result import count_of, half, is_of_values
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unworn.cli.opening import check_file
+from unworn.cli.ledger_lookup import ledger_path, place_of_url
 from unworn.cli.output import BadInput, Json, bad_input, emit, note, progress
-from unworn.cli.stores import ledger_path, place_of_url
+from unworn.cli.sealed_rows import check_file
 from unworn.cli.synth_report import dry, made_of, print_made, public, show
 from unworn.errors import Unaskable
 
 if TYPE_CHECKING:
-    from unworn.universe.domain import Domain
+    from unworn.universe.domain.domain import Domain
     from unworn.universe.workload import Workload
 
 _STEPS = 100
@@ -105,14 +105,14 @@ def synth(
       edges = [0, 18, 30, 65, inf]
     """
     from unworn.holdout.rows_ledger import check_domain_readable, find_ledger, known_ledger
-    from unworn.registry import PER_USER
-    from unworn.release.auto import METHODS, best, predictions
-    from unworn.release.auto import chosen as choose
+    from unworn.ledger.registry import PER_USER
     from unworn.release.fit import is_unknown
-    from unworn.release.folder import check_target, parquet_library
+    from unworn.release.folder.release_folder import check_target, parquet_library
+    from unworn.release.methods.method_choice import METHODS, best, predictions
+    from unworn.release.methods.method_choice import chosen as choose
     from unworn.release.problem import Problem
-    from unworn.sample import Sample
-    from unworn.sample.coding import Coded, check_schema
+    from unworn.rows import Sample
+    from unworn.rows.memory.domain_coding import CodedRows, check_schema
 
     check_file(data, "data file")
     if method not in ("auto", *METHODS):
@@ -142,7 +142,7 @@ def synth(
         dry(told, json)
         return
     where = ledger or place_of_url(known_ledger(sample) or f"{data}.ledger.db")
-    tables = Coded(sample, known) if is_unknown(sample, where) else None
+    tables = CodedRows(sample, known) if is_unknown(sample, where) else None
     path = ledger_path(where)
     made = path is not None and not os.path.exists(path)
     place = find_ledger(sample, where)
@@ -172,7 +172,7 @@ def _workload(marginals: int | None, thresholds: list[str], ranges: list[str], s
     from functools import reduce
     from operator import add
 
-    from unworn.queries.sql import parse
+    from unworn.queries.language.sql_text import parse
     from unworn.universe.workload import Marginals, Ranges, Shares, Thresholds
 
     with bad_input():
@@ -193,8 +193,8 @@ def _listed(columns: str | None) -> list[str] | None:
 
 def _domain(sample: Any, given: str | None, train: Path | None, columns: list[str] | None) -> Domain:
     """Declared, or read off what may be seen; off the rows only by name."""
-    from unworn.sample import Sample
-    from unworn.universe.domain import Domain
+    from unworn.rows import Sample
+    from unworn.universe.domain.domain import Domain
 
     if columns is not None and not columns:
         raise BadInput("--columns names no column: write them as --columns age,plan")

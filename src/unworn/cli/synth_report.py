@@ -77,7 +77,7 @@ _ORIGINS = {
 
 
 def made_of(release: Release, target: Path) -> dict[str, Any]:
-    from unworn.release.auto import METHODS
+    from unworn.release.methods.method_choice import METHODS
 
     said = release.certificate.said
     return {

@@ -7,17 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from unworn.certificate import Certificate, replay
-from unworn.cli.opening import check_file
-from unworn.cli.output import BadInput, Json, count, emit, note, number, percent, say, say_wrapped
-from unworn.cli.stores import existing, pick
+from unworn.cli.ledger_lookup import existing, pick
+from unworn.cli.output import BadInput, Json, count, emit, note, number, percent, progress, say, say_wrapped
+from unworn.cli.sealed_rows import check_file
 from unworn.cli.verify_release import checked_release, is_of_release
 from unworn.errors import Mismatch, Tampered
 from unworn.holdout.uses import check_uses
 from unworn.ledger import Entry, Store
-from unworn.ledger import verify as verify_chain
 from unworn.ledger.open_ledgers import check_not_live
-from unworn.mechanisms.transcript import Terms
+from unworn.record.certificate import Certificate
+from unworn.record.replay.chain_check import CheckedChain
+from unworn.record.replay.store_check import check_stored_chain
+from unworn.record.transcript import Terms
+
+_TICKS = 1000
+"""Steps of the bar that shows how far a check has come."""
 
 
 def verify(
@@ -85,34 +89,49 @@ def verify(
 
 def _against(certificate: Certificate, ledger: str, head: str | None) -> list[str]:
     with existing(ledger) as store:
-        entries = store.read(certificate.first.holdout) or _any_other(store)
-        certificate.verify(entries)
-        if head is not None:
-            verify_chain(entries, public=certificate.terms.public, head=head, signatures="last")
+        store.check_whole()
+        known = store.holdouts()
+        first = known.get(certificate.first.holdout) or next(iter(known.values()), None)
+        certificate.check_holdout(first)
+        assert first is not None
+        noted = [certificate.head] if head is None else [certificate.head, head]
+        checked = _check_chain(store, first, certificate.terms.public, noted)
+        for each in noted:
+            checked.require(each)
+        length = checked.index + 1
     done = [
-        f"the ledger's {len(entries):,} entries are whole, in order, and signed",
-        f"replaying its {count(len(entries) - 1, 'answer')} gives every level and interval that was recorded",
+        f"the ledger's {length:,} entries are whole, in order, and signed",
+        f"replaying its {count(length - 1, 'answer')} gives every level and interval that was recorded",
         f"the ledger contains this card (entry {certificate.entry.index})",
     ]
     return done if head is None else [*done, f"the ledger contains the noted head {head[:16]}…"]
 
 
-def _any_other(store: Store) -> list[Entry]:
-    """What the ledger has instead, so that the complaint can name it."""
-    return [next(iter(store.holdouts().values()))] if store.holdouts() else []
+def _check_chain(store: Store, first: Entry, public: str, heads: list[str]) -> CheckedChain:
+    """Check all of a holdout's chain, and show how far it has come where somebody is looking."""
+    length = store.length(first.holdout)
+    shown = 0
+    with progress(f"checking {count(length - 1, 'answer')}", _TICKS) as tick:
+
+        def advance(done: int) -> None:
+            nonlocal shown
+            while shown < min(_TICKS * done // length, _TICKS):
+                tick()
+                shown += 1
+
+        return check_stored_chain(store, first, length, public=public, heads=heads, progress=advance)
 
 
 def _ledger(ledger: str, head: str | None) -> list[dict[str, Any]]:
     checked, seen = [], head is None
     known: dict[str, Terms] = {}
     with existing(ledger) as store:
+        store.check_whole()
         for first in pick(store, None):
-            entries = store.read(first.holdout)
             terms = Terms.from_body(first.body)
-            verify_chain(entries, public=terms.public)
-            replay(entries)
-            seen = seen or any(entry.hash == head for entry in entries)
-            told = {"name": terms.name, "id": first.holdout, "answers": len(entries) - 1, "head": entries[-1].hash}
+            end = _check_chain(store, first, terms.public, [str(head)])
+            seen = seen or bool(end.heads)
+            told = {"name": terms.name, "id": first.holdout, "answers": end.index, "head": end.hash}
             known[first.holdout] = terms
             told |= {} if terms.uses is None else terms.uses.to_json()
             checked.append({**told, "public_key": terms.public, "promises": terms.mechanism.promises})

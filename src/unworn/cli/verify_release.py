@@ -6,14 +6,14 @@ import json as json_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unworn.cli.ledger_lookup import existing
 from unworn.cli.output import emit, note, percent, say, say_wrapped
-from unworn.cli.stores import existing
 from unworn.errors import Mismatch, Tampered
 from unworn.ledger import verify as verify_chain
 
 if TYPE_CHECKING:
-    from unworn.mechanisms.transcript import Terms
-    from unworn.release.certificate import ReleaseCertificate
+    from unworn.record.transcript import Terms
+    from unworn.release.release_certificate import ReleaseCertificate
 
 _BEGINNING = 4096
 _UNCHECKED = {
@@ -43,8 +43,8 @@ def _format(text: str) -> str | None:
 
 def checked_release(path: Path, ledger: str | None, head: str | None, json: bool) -> None:
     """Check it and say what was checked; ``Tampered`` where it is not what was signed."""
-    from unworn.release.certificate import ReleaseCertificate
-    from unworn.release.folder import check_readme, check_sheets, load
+    from unworn.release.folder.release_folder import check_readme, check_sheets, load
+    from unworn.release.release_certificate import ReleaseCertificate
 
     done: list[str] = []
     unchecked: list[str] = []

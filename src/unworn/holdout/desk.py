@@ -23,25 +23,25 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unworn.answer import Answer
-from unworn.certificate import Certificate
-from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Tampered, Unaskable, UnwornError
+from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Unaskable, UnwornError
+from unworn.holdout.asking.guesses import ledger_guess
 from unworn.holdout.draft_entry import DraftEntry, Written
-from unworn.holdout.guessing import ledger_guess
 from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
-from unworn.ledger import Entry, Key, Store, verify
-from unworn.ledger.line import Line
+from unworn.ledger import Entry, Key, Store
+from unworn.ledger.waiting_line import Line
 from unworn.mechanisms import Offer
-from unworn.mechanisms.base import STOPPED, State, has_failed
-from unworn.mechanisms.transcript import Transcript
+from unworn.mechanisms.contract.mechanism import STOPPED, State, has_failed
 from unworn.noise import Stream
 from unworn.queries.query import Query
-from unworn.queries.rows import Rows
+from unworn.queries.row_protocol import Rows
+from unworn.record.answer import Answer
+from unworn.record.certificate import Certificate
+from unworn.record.transcript import Transcript, durable_gone
 
 if TYPE_CHECKING:
-    from unworn.sample import Sample
-    from unworn.sample.pool import Pool
+    from unworn.rows import Sample
+    from unworn.rows.memory.draw_pool import Pool
 
 _TRIES = 10_000
 """How often another process may overtake one ask; each time somebody else got an answer."""
@@ -78,7 +78,8 @@ class Desk:
         self._cannot_gather = False
         self._jobs: deque[Job] = deque()
         self._line = Line(self._serve)
-        self._durable = transcript.entries[-1]
+        self._durable = transcript.length - 1, transcript.head
+        self._keep_checkpoints()
         self._lock = threading.RLock()
         self._owner = self._pid = os.getpid()
 
@@ -142,14 +143,14 @@ class Desk:
         Whoever comes with a short question while others are being served is served with them, for one commit more
         costs all of them more than one question more.
         """
-        if self.transcript.torn or self.transcript.head != self._durable.hash:
+        if self.transcript.torn or self.transcript.head != self._durable[1]:
             self.refresh()  # an earlier turn failed to: a repeat would be told what never became durable
         head = self.transcript.head
         entries: list[Entry] = []
         errors: dict[int, Exception] = {}
         try:
             for place, job in enumerate(self._taken_up(jobs)):
-                known = len(self.transcript.entries)
+                known = self.transcript.length
                 if self._is_entered(job):  # before its leader was interrupted
                     continue
                 try:
@@ -160,7 +161,7 @@ class Desk:
                     errors[place] = error
             if entries:
                 self.store.append(entries, expect=head)
-                self._durable = entries[-1]
+                self._durable = entries[-1].index, entries[-1].hash
             for place, job in enumerate(jobs):
                 if place not in errors and not job.memo.interrupted:
                     job.answers = [
@@ -177,7 +178,15 @@ class Desk:
             raise
         for place, job in enumerate(jobs):
             job.settle(errors.get(place))
+        self.transcript.settle()
+        self._keep_checkpoints()
         return True
+
+    def _keep_checkpoints(self) -> None:
+        """Keep what came due: the ledger is whole without, so whatever is in the way of it is in nobody else's."""
+        for checkpoint in self.transcript.take_checkpoints():
+            with suppress(LedgerError):
+                self.store.keep_checkpoint(checkpoint)
 
     def _taken_up(self, jobs: list[Job]) -> Iterator[Job]:
         """Those of an earlier try, then whoever waits and, one by one, whoever comes meanwhile and is soon done."""
@@ -202,9 +211,10 @@ class Desk:
 
     def _is_entered(self, job: Job) -> bool:
         """Whether what was written for a job became durable, though its leader was interrupted."""
-        entries = self.transcript.entries
         last = job.written[-1] if job.written else None
-        return last is not None and last.index < len(entries) and entries[last.index].hash == last.hash
+        if last is None or last.index >= self.transcript.length:
+            return False
+        return (self.transcript.hash_at(last.index) or self.transcript.entry(last.index).hash) == last.hash
 
     def offer(self, ask: Ask, position: int = 0) -> Offer:
         """The public numbers an ask would be answered by, or a refusal."""
@@ -252,24 +262,18 @@ class Desk:
     def answer(self, index: int, query: Query | None = None) -> Answer:
         """The answer that an entry records."""
         transcript = self.transcript
-        proof = Certificate(transcript.first, transcript.entries[index], transcript.terms, transcript.record(index))
+        proof = Certificate(transcript.first, transcript.entry(index), transcript.terms, transcript.record(index))
         return Answer.of(proof, query)
 
     def refresh(self) -> None:
         """Take in what other writers entered, and drop what never became durable."""
         with self._mine():
-            known = self._durable
-            news = self.store.read(known.holdout, known.index)
-            if not news or news[0].hash != known.hash:
-                raise Tampered(
-                    f"entry {known.index} of holdout {self.transcript.terms.name!r} was durable, and is gone from the "
-                    "ledger or replaced.\n  Entries were cut off: bring the ledger file back, with its -wal file.",
-                    index=known.index,
-                )
-            if len(news) > 1:
-                verify(news[1:], public=self.transcript.terms.public, signatures="last", after=news[0])
-            self.transcript.catch_up(news)
-            self._durable = self.transcript.entries[-1]
+            transcript, (index, hashed) = self.transcript, self._durable
+            transcript.refresh()
+            if transcript.length <= index or transcript.hash_at(index) not in (hashed, None):
+                raise durable_gone(index, transcript.terms.name)
+            self._durable = transcript.length - 1, transcript.head
+            self._keep_checkpoints()
 
     def order(self) -> threading.RLock:
         """The lock to look under, by ``with``: one of C is let go whatever interrupt comes, our own might not be."""
@@ -321,7 +325,7 @@ class Desk:
             elif name in fresh and not ask.again:
                 places[place] = fresh[name]
             else:
-                fresh[name] = places[place] = len(transcript.entries) + len(waiting)
+                fresh[name] = places[place] = transcript.length + len(waiting)
                 waiting.append((place, self.guessed(ask)))
         if not waiting:
             return list(places.values()), []
@@ -337,7 +341,7 @@ class Desk:
                 memo.failures.clear()  # each is read by itself, and those that fail are told
         written: list[Written] = []
         for position, ((place, ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
-            batch, index = (position, len(offers)), len(transcript.entries) + position
+            batch, index = (position, len(offers)), transcript.length + position
             if position:
                 offer = mechanism.reprice(offer, state)
             draft = DraftEntry(transcript.first.holdout, index, head, ask, offer, batch, now, key)
@@ -377,7 +381,7 @@ class Desk:
 
     def gather(self, sample: Sample, samples: int, columns: Sequence[str] | None) -> int:
         """Draw rows for the next asks; how many asks there are rows for."""
-        from unworn.sample.pool import Pool
+        from unworn.rows.memory.draw_pool import Pool
 
         mechanism = self.transcript.mechanism
         with self._mine():

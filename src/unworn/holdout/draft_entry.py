@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from unworn.ledger import Entry, Key
 from unworn.mechanisms import Mechanism, Offer
-from unworn.mechanisms.base import Reply, State, has_failed, whole_range
-from unworn.mechanisms.record import Record
+from unworn.mechanisms.contract.mechanism import Reply, State, has_failed, whole_range
+from unworn.mechanisms.contract.record import Record
 
 if TYPE_CHECKING:
     from unworn.holdout.jobs import Ask
-    from unworn.mechanisms.base import Symbol
+    from unworn.mechanisms.contract.mechanism import Symbol
 
 Written = tuple[Entry, Record, State]
 """An entry, what it says, and the state once it is in the ledger."""

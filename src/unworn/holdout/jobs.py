@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from unworn.answer import Answer
-from unworn.frozen_init import assign_fields
+from unworn.basics.frozen_init import assign_fields
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
-from unworn.mechanisms.record import final_name
-from unworn.practice_estimate import PracticeEstimate
+from unworn.mechanisms.contract.record import final_name
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Rows
+from unworn.queries.row_protocol import Rows
+from unworn.record.answer import Answer
+from unworn.record.practice_estimate import PracticeEstimate
 
 
 @assign_fields

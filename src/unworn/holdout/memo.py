@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from unworn.errors import MissingExtra, Unavailable
 from unworn.mechanisms import Offer
 from unworn.queries.query import Query
-from unworn.queries.rows import Floats, Raised, Rows, Words
+from unworn.queries.row_protocol import Floats, Raised, Rows, Words
 
 if TYPE_CHECKING:
-    from unworn.sample.pool import Gathered
-    from unworn.sample.stored_pool import StoredDraw
+    from unworn.rows.memory.draw_pool import GatheredRows
+    from unworn.rows.sql.stored_pool import StoredDraw
 
 Part = tuple[int, int] | None
 T = TypeVar("T")
 
 
 class Memo:
-    """The :class:`~unworn.queries.rows.Rows` a mechanism is handed."""
+    """The :class:`~unworn.queries.row_protocol.Rows` a mechanism is handed."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows, self._thread = rows, threading.get_ident()
@@ -38,7 +38,7 @@ class Memo:
         self.interrupt: BaseException | None = None
         self.failures: dict[int, bool] = {}  # by the question's place: whether it was interrupted
         self._interrupted: tuple[str, ...] = ()
-        self.ready: Gathered | StoredDraw | None = None
+        self.ready: GatheredRows | StoredDraw | None = None
         self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
         self._whole: dict[str, float] = {}
@@ -145,7 +145,7 @@ class Memo:
         self.draw = ready.draw
         return ready.count(query, noise)
 
-    def offered(self, ready: Gathered | StoredDraw | None) -> None:
+    def offered(self, ready: GatheredRows | StoredDraw | None) -> None:
         """Rows drawn ahead for the next answer; until it says so, it was not made from them."""
         self.ready, self.draw = ready, None
 

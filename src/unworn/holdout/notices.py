@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from unworn.bounds.numerics import LN2
 from unworn.errors import PracticeRows, RepeatedRows, SmallHoldout, Unaskable
-from unworn.holdout.meter import Meter
 from unworn.mechanisms import Guess, GuessAndCheck
-from unworn.mechanisms.released import Released
-from unworn.mechanisms.transcript import Transcript
+from unworn.mechanisms.sealed_release import Released
 from unworn.queries.query import Facts
-from unworn.sample.repeated_rows import repeated_rows
-from unworn.sample.shared_rows import shared_rows
+from unworn.record.meter import Meter
+from unworn.record.transcript import Transcript
+from unworn.rows.fingerprints.repeated_rows import repeated_rows
+from unworn.rows.fingerprints.shared_rows import shared_rows
 
 if TYPE_CHECKING:
-    from unworn.sample import Sample
+    from unworn.rows import Sample
 
 _CHANCE = math.log(1e-6)
 """How often independent samples may be refused, at most, whatever population they come from."""
@@ -37,14 +37,14 @@ def check_train(sample: Sample, train: Sample) -> None:
     about = "" if found.exact else "about "
     raise Unaskable(
         f"train shares rows with the holdout: {about}{found.rows:,} of {sample.rows:,} rows are in both, far more than "
-        "chance explains.\n  What train shows of them would be seen past the ledger, and no interval would hold. Split "
+        "chance explains.\n  What train shows about them would bypass the ledger, and no interval would hold. Split "
         "the data again, or drop those rows from train.",
         shared=found.rows,
         rows=sample.rows,
     )
 
 
-def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
+def warn_if_repeated(sample: Sample, stacklevel: int = 4) -> None:
     """Say how many rows are copies of others, once: when the rows are sealed."""
     repeats = repeated_rows(sample, os.urandom(32))
     if repeats:
@@ -57,7 +57,7 @@ def warn_if_repeated(sample: Sample, stacklevel: int = 3) -> None:
         )
 
 
-def warn_of_practice(transcript: Transcript, stacklevel: int = 3) -> None:
+def warn_of_practice(transcript: Transcript, stacklevel: int = 4) -> None:
     """Say that some rows are for practice, where nobody asked for it: once, when they are sealed."""
     terms = transcript.terms
     unit = "groups" if terms.schema.grouped else "rows"
@@ -71,15 +71,15 @@ def warn_of_practice(transcript: Transcript, stacklevel: int = 3) -> None:
     )
 
 
-def warn_if_small(transcript: Transcript, stacklevel: int = 3) -> None:
+def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
     """Say so where even a right guess, at the first ask, gets a wide interval: from public numbers alone."""
     terms = transcript.terms
-    if transcript.records or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
+    if transcript.length > 1 or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
         return
     width = Meter.of(transcript).next_width
     if width is None or width <= WIDE:
         return
-    from unworn.plan.solving import rows_needed
+    from unworn.plan.plan_solver import rows_needed
 
     needed = rows_needed(terms.asks or 1, GOOD, 0, 1 - terms.confidence)
     unit = "groups" if terms.schema.grouped else "rows"

@@ -14,25 +14,26 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from unworn.certificate import BESIDE_A_LEDGER, replaying
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
-from unworn.mechanisms.practice_share import practice_units
-from unworn.mechanisms.transcript import Terms, Transcript
-from unworn.mechanisms.uses import Uses
 from unworn.noise import Stream
 from unworn.queries.schema import Schema
-from unworn.sample import Sample
-from unworn.sample.stored_digests import digests, known_as
+from unworn.record.certificate import BESIDE_A_LEDGER, replaying
+from unworn.record.chain_views import source_in
+from unworn.record.declared_uses import Uses
+from unworn.record.practice_share import practice_units
+from unworn.record.transcript import Terms, Transcript
+from unworn.rows import Sample
+from unworn.rows.fingerprints.stored_digests import digests, known_as
 
 _TRIES = 100
 """How often others may seal rows of theirs at the very moment when we seal ours."""
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedTerms:
     """The terms a caller asks for; with ``uses``, those of one of several uses of the same rows."""
 
     name: str | None
@@ -53,7 +54,7 @@ class Wanted:
         return None if self.uses is None else self.uses.use
 
 
-class Opened(NamedTuple):
+class OpenedHoldout(NamedTuple):
     """What opening rows gives.
 
     ``key`` is None where the holdout can only be read, and ``reordered`` says whether the rows come in another order
@@ -70,7 +71,7 @@ class Opened(NamedTuple):
     practice: Sample | None = None
 
 
-def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
+def open_rows(sample: Sample, store: Store, wanted: WantedTerms) -> OpenedHoldout:
     """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
     anew = False
     for _ in range(_TRIES):
@@ -88,17 +89,17 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
             f"these rows could not be sealed: {_TRIES} times another holdout was there first, and is not found now.\n"
             "  Check the ledger: unworn verify --ledger FILE."
         )
-    entries = store.read(chain.entry.holdout)
-    verify(entries, public=None if chain.key is None else chain.key.public, signatures="last")
+    holdout, key = chain.entry.holdout, None if family.key is None else chain.key
+    if chain.key is not None:
+        verify([chain.entry], public=chain.key.public)
     with replaying():
-        transcript = Transcript.of(entries)
-    key = None if family.key is None else chain.key
+        transcript = Transcript.load(chain.entry, source_in(store, holdout), store.checkpoints(holdout), key)
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
     sealed, practice = family.parts(sample, transcript.terms)
-    return Opened(transcript, key, reordered, sealed, anew, practice)
+    return OpenedHoldout(transcript, key, reordered, sealed, anew, practice)
 
 
-def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted) -> Family | None:
+def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms) -> Family | None:
     """The holdouts that have these rows, if any; a refusal where the wanted one can neither be found nor sealed."""
     found: Family | None = None
     keyless: list[tuple[Terms, str]] = []
@@ -139,7 +140,7 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
     return found
 
 
-def _check_family(family: Family, sample: Sample, wanted: Wanted) -> None:
+def _check_family(family: Family, sample: Sample, wanted: WantedTerms) -> None:
     """These are the family's rows: are they opened as they were sealed?"""
     for known in family.chains:
         if _shares(known.terms.uses) != _shares(wanted.uses):
@@ -217,7 +218,7 @@ def _borrowed(terms: Terms, how: str) -> Mismatch:
     )
 
 
-def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
+def _check_terms(terms: Terms, sample: Sample, wanted: WantedTerms) -> None:
     """Entry 0 has the last word; whoever opens the rows on other terms is told both."""
     if not wanted.declares_schema and terms.schema.is_but_for_missing(sample.schema):
         sample.schema = terms.schema
@@ -254,7 +255,7 @@ def _check_terms(terms: Terms, sample: Sample, wanted: Wanted) -> None:
 
 
 def _seal(
-    sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: Wanted, family: Family | None = None
+    sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms, family: Family | None = None
 ) -> None:
     """Enter the terms: of unknown rows or, beside the family that has them, of one more use of its rows."""
     from importlib.metadata import version
@@ -291,14 +292,14 @@ def _seal(
     store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
 
 
-def _kept(store: Store, wanted: Wanted) -> str:
+def _kept(store: Store, wanted: WantedTerms) -> str:
     """Where the ledger is, for certificates to say."""
     if store.url is not None:
         return store.url.split(":", 1)[0]
     return BESIDE_A_LEDGER if wanted.beside else "memory"
 
 
-def _default_name(sample: Sample, wanted: Wanted, family: Family | None) -> str:
+def _default_name(sample: Sample, wanted: WantedTerms, family: Family | None) -> str:
     if family is not None:
         return f"{family.name}-{wanted.use}"
     return sample.title

@@ -10,16 +10,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from unworn.errors import ReadOnly, Unaskable
-from unworn.holdout.guessing import visible_guess
+from unworn.holdout.asking.guesses import visible_guess
 from unworn.mechanisms import Guess
-from unworn.mechanisms.practice_share import USUAL
-from unworn.practice_estimate import PracticeEstimate
 from unworn.queries import Query, compare
 from unworn.queries.query import Facts
+from unworn.record.practice_estimate import PracticeEstimate
+from unworn.record.practice_share import USUAL
 
 if TYPE_CHECKING:
     from unworn.holdout.holdout import Holdout
-    from unworn.sample import Sample
+    from unworn.rows import Sample
 
 ENOUGH = 500
 """Sampled units from which on practice rows are set aside by default: see docs/decisions/0035."""
@@ -70,14 +70,14 @@ class Practice:
         return self._holdout.terms.practice_size
 
     def ask(self, question: Query | str) -> PracticeEstimate:
-        """A question's exact value on the practice rows; text is read as an SQL predicate."""
+        """A question's exact value on the practice rows; text is parsed as an SQL predicate."""
         rows = self._available()
         query, facts = self._holdout._understand(question)
         guess = practice_guess(query, facts, rows)
         if guess is None:
             raise Unaskable(
                 "a statistic is about samples of one size, and there are not as many practice rows as sealed ones: ask "
-                "shares, means and metrics of them"
+                "for shares, means and metrics there"
             )
         return estimate(query, guess, rows)
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from unworn.errors import LedgerError, Mismatch, SecondLedger
 from unworn.holdout.opening import known_terms, knows
 from unworn.ledger import MemoryStore, Store, ledger_exists, ledger_url, open_store
-from unworn.mechanisms.released import Released
-from unworn.registry import PER_USER, PerUser
-from unworn.registry.home import LEDGERS, Unwritable
-from unworn.registry.known_rows import KnownRows, Registry, RowMarks
-from unworn.sample.row_marks import is_candidate, row_marks
+from unworn.ledger.registry import PER_USER, PerUser
+from unworn.ledger.registry.home import LEDGERS, Unwritable
+from unworn.ledger.registry.known_rows import KnownRows, Registry, RowMarks
+from unworn.mechanisms.sealed_release import Released
+from unworn.rows.fingerprints.row_marks import is_candidate, row_marks
 
 if TYPE_CHECKING:
-    from unworn.sample import Sample
+    from unworn.rows import Sample
 
 Named = str | os.PathLike[str] | Store | None | PerUser
 
@@ -84,7 +84,7 @@ def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
             f"{why.message.splitlines()[0].partition(', and')[0]}: another ledger of the same rows goes unnoticed. Set "
             "UNWORN_HOME to a directory that can be written.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return RowsLedger(open_store(ledger), owned=not isinstance(ledger, Store))
     marks = row_marks(sample, registry.secret)
@@ -219,7 +219,7 @@ def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
             f"these rows have a ledger already, {_place(known)}, and this one is kept in memory beside it: what is "
             "asked here is not counted there, nor what is asked there here.\n  Leave ledger= out to go on with theirs.",
             SecondLedger,
-            stacklevel=4,
+            stacklevel=5,
         )
     return known
 

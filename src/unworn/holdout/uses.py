@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from unworn.errors import ReadOnly, Tampered
 from unworn.ledger import Entry, Key, Store, verify
-from unworn.mechanisms.transcript import Terms
-from unworn.sample import Sample
+from unworn.record.transcript import Terms
+from unworn.rows import Sample
 
 
 @dataclass(frozen=True)

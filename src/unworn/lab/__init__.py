@@ -3,7 +3,7 @@
 from unworn.lab.analysts import ANALYSTS, Analyst, Played
 from unworn.lab.experiment import Result, run
 from unworn.lab.worlds import FiniteWorld, Rule, Scene, SignWorld, World, versus
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 
 __all__ = [
     "ANALYSTS",

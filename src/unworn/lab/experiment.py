@@ -14,9 +14,9 @@ import numpy as np
 
 from unworn.errors import Exhausted
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played
+from unworn.lab.analysts.analyst import Analyst, Played
 from unworn.lab.worlds import World
-from unworn.ledger.seeded import SeededStore
+from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Mechanism
 
 SLIP = 1e-12

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries import Query, accuracy, col, compare, function, mae, share, top_k
-from unworn.queries.expressions import MAX_ITEMS
+from unworn.queries.language.expressions import MAX_ITEMS
 
 Floats = NDArray[np.float64]
 
@@ -166,7 +166,7 @@ class FiniteWorld(World):
         if self.points < 2:
             raise ValueError(f"a world has at least 2 points, not {self.points}")
         if self.weights is not None and (len(self.weights) != self.points or min(self.weights) < 0):
-            raise ValueError(f"give {self.points} weights of at least 0, one a point")
+            raise ValueError(f"give {self.points} weights of at least 0, one per point")
 
     @property
     def chances(self) -> Floats:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 
-from unworn.display import show_value
+from unworn.basics.display import show_value
 from unworn.errors import LedgerError
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.keys import Key, check_signature
-from unworn.ledger.memory import MemoryStore
 from unworn.ledger.store import Store, Ticket
+from unworn.ledger.stores.memory_store import MemoryStore
 
 __all__ = [
     "GENESIS",
@@ -88,6 +88,6 @@ def _path(where: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 
 def _sqlite(path: str | os.PathLike[str], write: bool, restoring: bool) -> Store:
-    from unworn.ledger.sqlite import SQLiteStore  # here, so that whoever keeps no file does not load it
+    from unworn.ledger.stores.sqlite_store import SQLiteStore  # here, so that whoever keeps no file does not load it
 
     return SQLiteStore(path, write=write, restoring=restoring)

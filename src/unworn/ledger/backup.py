@@ -8,7 +8,7 @@ from pathlib import Path
 from unworn.errors import Conflict, LedgerError, Mismatch, Tampered
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import Entry
-from unworn.ledger.keyfiles import read_key, write_key, write_new
+from unworn.ledger.key_files import read_key, write_key, write_new
 from unworn.ledger.open_ledgers import check_not_live
 from unworn.ledger.store import Store, check_public
 from unworn.queries.query import canonical

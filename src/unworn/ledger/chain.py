@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from unworn.errors import LedgerError, Tampered
 from unworn.ledger.entry import GENESIS, Entry, digest
 from unworn.ledger.keys import check_signature
+
+
+class Link(NamedTuple):
+    """Where a chain stands: all that the next entry needs to know of the one before it."""
+
+    holdout: str
+    index: int
+    hash: str
 
 
 def verify(
@@ -16,7 +24,7 @@ def verify(
     public: str | None = None,
     head: str | None = None,
     signatures: bool | Literal["last"] = True,
-    after: Entry | None = None,
+    after: Entry | Link | None = None,
 ) -> None:
     """Check order, links, hashes and signatures; raise ``Tampered`` at the first entry that is wrong.
 
@@ -63,12 +71,17 @@ def verify(
         previous = entry.hash
         seen = seen or previous == head
     if not seen:
-        raise Tampered(
-            f"the chain ends at entry {start + len(entries) - 1} and does not contain the noted head "
-            f"{str(head)[:12]}…\n  Entries were cut off or replaced: find the ledger that has this head.",
-            entries=start + len(entries),
-            head=head,
-        )
+        raise missing_head(start + len(entries) - 1, str(head))
+
+
+def missing_head(last: int, head: str) -> Tampered:
+    """Why a chain that ends at entry ``last`` is not the one that a noted head is of."""
+    return Tampered(
+        f"the chain ends at entry {last} and does not contain the noted head "
+        f"{head[:12]}…\n  Entries were cut off or replaced: find the ledger that has this head.",
+        entries=last + 1,
+        head=head,
+    )
 
 
 def _check(entry: Entry, holdout: str, index: int, previous: str) -> None:
@@ -91,8 +104,8 @@ def _check_signature(entry: Entry, public: str) -> None:
         raise _wrong(entry.index, f"has a signature that key {public[:12]}… did not make")
 
 
-def _public(first: Entry) -> str:
-    public = first.body.get("public") if isinstance(first.body, dict) else None
+def _public(first: Entry | Link) -> str:
+    public = first.body.get("public") if isinstance(first, Entry) and isinstance(first.body, dict) else None
     if first.index != 0 or not isinstance(public, str):
         raise Tampered(
             f"entry {first.index} stands first and names no public key to check against\n"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from unworn.basics.json_text import canonical, read_canonical
 from unworn.errors import LedgerError, Tampered
-from unworn.json_text import canonical, read_canonical
 from unworn.ledger.keys import Key
 
 GENESIS = "0" * 64
@@ -71,6 +71,11 @@ class Entry:
         except UnicodeEncodeError as error:  # lone surrogates have no bytes, so no hash
             raise LedgerError(f"an entry's body must be valid Unicode: {error}") from None
         return cls._of_text(holdout, index, previous, None, hashed, key, text)
+
+    @classmethod
+    def from_text(cls, holdout: str, index: int, previous: str, text: str, hashed: str, signed: str | Key) -> Entry:
+        """An entry that was sealed here, from its parts: they are taken at their word."""
+        return cls._of_text(holdout, index, previous, None, hashed, signed, text)
 
     @classmethod
     def _of_text(

@@ -14,7 +14,7 @@ from typing import Protocol
 from weakref import WeakSet
 
 from unworn.errors import LedgerError
-from unworn.ledger.filelocks import Identity
+from unworn.ledger.file_locks import Identity
 
 
 class Forkable(Protocol):

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from unworn.errors import LedgerError, Tampered
-from unworn.ledger.keyfiles import write_new
+from unworn.ledger.key_files import write_new
 
 Head = tuple[int, str]
 

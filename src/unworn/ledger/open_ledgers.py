@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unworn.errors import LedgerError
-from unworn.ledger.filelocks import identity
+from unworn.ledger.file_locks import identity
 from unworn.ledger.forks import stores
 
 

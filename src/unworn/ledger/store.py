@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from unworn.errors import Conflict, LedgerError, Mismatch
+from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.entry import GENESIS, Entry, is_holdout
 from unworn.ledger.keys import Key
 
@@ -66,8 +67,20 @@ class Store(Protocol):
     def holdouts(self) -> dict[str, Entry]:
         """Entry 0, the terms, of each holdout."""
 
-    def read(self, holdout: str, start: int = 0) -> list[Entry]:
-        """The durable entries from index ``start``, in order; none for an unknown holdout."""
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        """The durable entries from index ``start`` up to ``stop``, in order; none for an unknown holdout."""
+
+    def length(self, holdout: str) -> int:
+        """How many entries a holdout has; 0 for an unknown one."""
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        """What was kept of them, in order; whether they count is for the reader to see."""
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Keep one beside the entries, in place of another of the same index."""
+
+    def check_whole(self) -> None:
+        """Look at all that is kept, and not only at what opening it looks at: ``Tampered`` where it is damaged."""
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         """Keep the key, then entry 0, both durably; ``Conflict`` if the holdout exists.

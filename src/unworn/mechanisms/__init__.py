@@ -9,29 +9,29 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from unworn.basics.typed_fields import read_fields
 from unworn.errors import LedgerError
-from unworn.mechanisms.base import Guess, Mechanism, Offer, Published, Reply, State
-from unworn.mechanisms.guess_and_check import GuessAndCheck
-from unworn.typed_fields import read_fields
+from unworn.mechanisms.coded.guess_and_check import GuessAndCheck
+from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State
 
 if TYPE_CHECKING:
-    from unworn.mechanisms.above_threshold import AboveThreshold
-    from unworn.mechanisms.bounded_noise import BoundedNoise
-    from unworn.mechanisms.gaussian import Gaussian
-    from unworn.mechanisms.ladder import Ladder
-    from unworn.mechanisms.laplace import Laplace
-    from unworn.mechanisms.median_oracle import MedianOracle
-    from unworn.mechanisms.multiplicative_weights import MultiplicativeWeights
-    from unworn.mechanisms.naive import Naive
-    from unworn.mechanisms.one_sample import OneSample
-    from unworn.mechanisms.paired_ladder import PairedLadder
-    from unworn.mechanisms.private_guess_and_check import PrivateGuessAndCheck
-    from unworn.mechanisms.private_ladder import PrivateLadder
-    from unworn.mechanisms.rounding import Rounding
-    from unworn.mechanisms.sample_splitting import SampleSplitting
-    from unworn.mechanisms.sparse_vector import SparseVector
-    from unworn.mechanisms.subsampled import Subsampled
-    from unworn.mechanisms.thresholdout import Thresholdout
+    from unworn.mechanisms.baselines.naive import Naive
+    from unworn.mechanisms.baselines.sample_splitting import SampleSplitting
+    from unworn.mechanisms.coded.above_threshold import AboveThreshold
+    from unworn.mechanisms.coded.ladder import Ladder
+    from unworn.mechanisms.coded.paired_ladder import PairedLadder
+    from unworn.mechanisms.coded.rounding import Rounding
+    from unworn.mechanisms.noisy.bounded_noise import BoundedNoise
+    from unworn.mechanisms.noisy.gaussian import Gaussian
+    from unworn.mechanisms.noisy.laplace import Laplace
+    from unworn.mechanisms.noisy.one_sample import OneSample
+    from unworn.mechanisms.noisy.subsampled import Subsampled
+    from unworn.mechanisms.synthetic.median_oracle import MedianOracle
+    from unworn.mechanisms.synthetic.multiplicative_weights import MultiplicativeWeights
+    from unworn.mechanisms.threshold.private_guess_and_check import PrivateGuessAndCheck
+    from unworn.mechanisms.threshold.private_ladder import PrivateLadder
+    from unworn.mechanisms.threshold.sparse_vector import SparseVector
+    from unworn.mechanisms.threshold.thresholdout import Thresholdout
 
 __all__ = [
     "AboveThreshold",
@@ -65,26 +65,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AboveThreshold": "above_threshold",
-    "BoundedNoise": "bounded_noise",
-    "Gaussian": "gaussian",
-    "GuessAndCheck": "guess_and_check",
-    "Ladder": "ladder",
-    "Laplace": "laplace",
-    "MedianOracle": "median_oracle",
-    "MultiplicativeWeights": "multiplicative_weights",
-    "Naive": "naive",
-    "OneSample": "one_sample",
-    "PairedLadder": "paired_ladder",
-    "PrivateGuessAndCheck": "private_guess_and_check",
-    "PrivateLadder": "private_ladder",
-    "Rounding": "rounding",
-    "SampleSplitting": "sample_splitting",
-    "SparseVector": "sparse_vector",
-    "Subsampled": "subsampled",
-    "Thresholdout": "thresholdout",
+    "AboveThreshold": "coded.above_threshold",
+    "BoundedNoise": "noisy.bounded_noise",
+    "Gaussian": "noisy.gaussian",
+    "GuessAndCheck": "coded.guess_and_check",
+    "Ladder": "coded.ladder",
+    "Laplace": "noisy.laplace",
+    "MedianOracle": "synthetic.median_oracle",
+    "MultiplicativeWeights": "synthetic.multiplicative_weights",
+    "Naive": "baselines.naive",
+    "OneSample": "noisy.one_sample",
+    "PairedLadder": "coded.paired_ladder",
+    "PrivateGuessAndCheck": "threshold.private_guess_and_check",
+    "PrivateLadder": "threshold.private_ladder",
+    "Rounding": "coded.rounding",
+    "SampleSplitting": "baselines.sample_splitting",
+    "SparseVector": "threshold.sparse_vector",
+    "Subsampled": "noisy.subsampled",
+    "Thresholdout": "threshold.thresholdout",
 }
-_SEALED = {"Released": "released"}
+_SEALED = {"Released": "sealed_release"}
 """What entry 0 may name besides: no way to answer questions, and so no kind of mechanism."""
 _OTHERS: dict[str, type[Mechanism]] = {}
 

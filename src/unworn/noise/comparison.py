@@ -43,6 +43,6 @@ def falls(stream: Stream, chance: float, exactly: Callable[[int], Bounds]) -> bo
 
 
 def _settled(word: int, further: Stream, exactly: Callable[[int], Bounds]) -> bool:
-    from unworn.noise.exact import Uniform  # seldom needed, and slow to import
+    from unworn.noise.exact_comparison import Uniform  # seldom needed, and slow to import
 
     return Uniform(word, further).below(exactly)

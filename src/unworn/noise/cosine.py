@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unworn.noise.checks import WIDEST, check_whole
 from unworn.noise.comparison import compared, falls
 from unworn.noise.draws import one_uniform, uniform
 from unworn.noise.inversion import Integers
+from unworn.noise.noise_checks import WIDEST, check_whole
 from unworn.noise.stream import Stream
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unworn.noise.checks import WIDEST, check_scale, check_whole
 from unworn.noise.comparison import compared
+from unworn.noise.discrete_laplace import laplace
 from unworn.noise.inversion import Floats, Integers
-from unworn.noise.laplace import laplace
+from unworn.noise.noise_checks import WIDEST, check_scale, check_whole
 from unworn.noise.stream import Stream
 
 if TYPE_CHECKING:

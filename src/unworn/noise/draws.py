@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unworn.noise.checks import check_whole
+from unworn.noise.noise_checks import check_whole
 from unworn.noise.stream import Stream
 
 Integers = NDArray[np.int64]

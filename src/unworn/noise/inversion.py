@@ -76,6 +76,6 @@ def _one(stream: Stream, scale: float, magnitude: Magnitude, tail: Tail) -> int:
 
 
 def _settled(word: int, further: Stream, tail: Tail, guess: int) -> int:
-    from unworn.noise import exact  # seldom needed, and slow to import
+    from unworn.noise import exact_comparison  # seldom needed, and slow to import
 
-    return exact.settled(exact.Uniform(word, further), tail, guess)
+    return exact_comparison.settled(exact_comparison.Uniform(word, further), tail, guess)

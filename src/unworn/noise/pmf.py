@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unworn.noise.checks import WIDEST, check_scale, check_whole, whole_numbers
 from unworn.noise.inversion import Floats
+from unworn.noise.noise_checks import WIDEST, check_scale, check_whole, whole_numbers
 
 _ROOT = 0.5 * math.log(2.0 * math.pi)
 _NODES = 16

@@ -26,12 +26,12 @@ def weight(rate: float, gap: int, digits: int) -> Bounds:
     return exponential(Fraction(rate) * gap, digits) if gap else (_ONE, _ONE)
 
 
-class Shares:
+class WeightShares:
     """The share of all weight that the candidates from m on have, for any m, to any number of digits.
 
     Equal scores are counted and not added up, and a weight too small to matter at these digits is only bounded.
 
-    >>> low, high = Shares(np.array([0, 1], dtype=np.uint64), 1.0)(1, 30)   # exp(-1) / (1 + exp(-1))
+    >>> low, high = WeightShares(np.array([0, 1], dtype=np.uint64), 1.0)(1, 30)   # exp(-1) / (1 + exp(-1))
     >>> str(low)[:22] == str(high)[:22] == "0.26894142136999512074"
     True
     """

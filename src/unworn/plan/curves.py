@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 from unworn.bounds.transfer import registry
-from unworn.plan.attacked import attack_width, attacked_asks
-from unworn.plan.guessed import MOST, final_width, guess_width, untouched_width
-from unworn.plan.pricing import asks_within, most_asks, noise_width, told
+from unworn.plan.guess_price import MOST, final_width, guess_width, untouched_width
+from unworn.plan.option_prices import asks_within, most_asks, noise_width, told
 from unworn.plan.result import Plan
+from unworn.plan.strongest_attack import attack_width, attacked_asks
 
 Tick = Callable[[], object]
 

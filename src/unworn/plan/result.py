@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from unworn.display import show_html
-from unworn.plan.guessed import MOST, code_nats, guess_width, noisy_check_width
-from unworn.queries.frames import to_frame
+from unworn.basics.display import show_html
+from unworn.plan.guess_price import MOST, code_nats, guess_width, noisy_check_width
+from unworn.queries.table_output import to_frame
 
 Tells = Literal["values", "domain values", "sides", "bests", "coins"]
 """What a mechanism answers with: any share; shares over a domain that is known; on which side of a threshold a value
@@ -42,10 +42,10 @@ def count_of(asks: int) -> str:
 class Option:
     """What one mechanism would give for the same rows and asks, by one theorem.
 
-    ``width`` is none where no interval shorter than the whole range can be promised. ``asks`` is told when the asks
-    were solved for: how many this mechanism could answer within the plan's width. A ``comparison`` is another theorem
-    about a mechanism that is already there: true as well, but wider. ``tells`` is what the mechanism answers with:
-    only widths of the same kind can be compared.
+    ``width`` is None where no interval shorter than the whole range can be promised. ``asks`` is given when the plan
+    was solved for asks: how many this mechanism could answer within the plan's width. A ``comparison`` is another
+    theorem about a mechanism that is already listed: also true, but wider. ``tells`` is what the mechanism answers
+    with: only widths of the same kind can be compared.
     """
 
     mechanism: str
@@ -59,14 +59,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to expect: ``width`` is what an exact guess gets at the last ask, ``final`` what a last number will have.
+    """What to expect: ``width`` is the half-width for a right guess at the last ask, ``final`` that of a final number.
 
-    ``floor`` is the confidence limits alone at the last ask, towards which sharpening takes an answer; ``untouched``
-    is what one number would have if nothing had been asked of these rows before. ``best`` is the mechanism with the
-    narrowest intervals if no more than ``surprises`` guesses are wrong, ``best_without_guesses`` the one to take if
-    there are none to bring (none where no mechanism can serve), and ``reason`` says both in words. ``options`` has the
-    mechanisms from the narrowest to the widest, then those that answer something else than any share, then other
-    theorems, for comparison.
+    ``floor`` is that of the confidence limits alone at the last ask, which sharpening approaches; ``untouched`` is that
+    of one number if nothing had been asked of these rows before. ``best`` is the mechanism with the narrowest intervals
+    if no more than ``surprises`` guesses are wrong, ``best_without_guesses`` the one to take if you have no guesses
+    (None where no mechanism can serve), and ``reason`` says both in words. ``options`` has the mechanisms from the
+    narrowest to the widest, then those that answer something other than a share, then other theorems for comparison.
     """
 
     rows: int
@@ -94,9 +93,9 @@ class Plan:
 
     @property
     def surprise_nats(self) -> float:
-        """What one more wrong guess would cost, in nats, of at most a million asks.
+        """What one more wrong guess would cost, in nats, among at most a million asks.
 
-        A nat is what makes the conversation e times less likely by the law that was fixed before it.
+        One nat makes the conversation e times less likely under the law that was fixed before it.
         """
         asks = min(self.asks, _MANY)
         wrong = min(self.surprises, asks - 1)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from unworn.errors import Unaskable
-from unworn.queries.callables import function, function_from_json
-from unworn.queries.compare import compare, difference_from_json
-from unworn.queries.expressions import Expression, col, lit
+from unworn.queries.code.callables import function, function_from_json
 from unworn.queries.hypothesis import Hypothesis, hypothesis, hypothesis_from_json
-from unworn.queries.means import Mean, Share, mean, share
-from unworn.queries.metrics import (
+from unworn.queries.language.expressions import Expression, col, lit
+from unworn.queries.language.means import Mean, Share, mean, share
+from unworn.queries.metrics.named_metrics import (
     accuracy,
     balanced_accuracy,
     brier,
@@ -22,9 +21,10 @@ from unworn.queries.metrics import (
     mse,
     top_k,
 )
-from unworn.queries.predictions import FromModel, Given
+from unworn.queries.metrics.paired_query import compare, difference_from_json
+from unworn.queries.predictions import FromModel, GivenPredictions
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Rows
+from unworn.queries.row_protocol import Rows
 from unworn.queries.schema import ColumnType, Schema
 from unworn.queries.statistic import statistic, statistic_from_json
 
@@ -33,7 +33,7 @@ __all__ = [
     "Expression",
     "Facts",
     "FromModel",
-    "Given",
+    "GivenPredictions",
     "Hypothesis",
     "Query",
     "Rows",
@@ -73,15 +73,15 @@ _READERS: dict[str, Callable[[Any], Query]] = {
 
 
 def _argmin() -> Any:
-    from unworn.queries import argmin  # loaded by those who optimise
+    from unworn.queries.learning import argmin  # loaded by those who optimise
 
     return argmin
 
 
 def _mixture() -> Any:
-    from unworn.queries import mixture
+    from unworn.queries.learning import mixture_moments
 
-    return mixture
+    return mixture_moments
 
 
 def parse(data: Any) -> Query:

@@ -1,4 +1,4 @@
-"""Arrays of any maker, read as one column: kinds follow the dtype, equal values get equal words."""
+"""Arrays with a dtype as columns, and numbers as words that are equal exactly for equal values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unworn.queries.rows import Bools, Column
+from unworn.queries.row_protocol import Bools, Column
+from unworn.queries.schema import ColumnKind
 
+KINDS: dict[str, ColumnKind] = {
+    **dict.fromkeys("iuf", "number"),
+    **dict.fromkeys("UOT", "text"),
+    "b": "bool",
+    "M": "date",
+}
+"""What each kind of NumPy dtype is here. Python objects are text, whatever they are: their dtype says no more."""
+
+_RUN = 131_072
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -48,46 +58,65 @@ def encode_text(values: Iterable[object]) -> Column:
     return Column("text", array, missing if missing.any() else None, vocabulary)
 
 
-def read_array(data: Any) -> Column:
-    """One-dimensional values or two-dimensional scores as a column; a ``TypeError`` for other dtypes.
-
-    Missing numbers stay NaN here, because a prediction that is missing takes a metric's worst value anyway.
-
-    >>> read_array([True, False]).kind, read_array(["a"]).kind, read_array([[0.5, 0.5]]).values.shape
-    ('bool', 'text', (1, 2))
-    """
-    if hasattr(data, "is_null") or hasattr(data, "isna") or hasattr(data, "null_count"):
-        data = _from_series(data)
-    array = np.asarray(data)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        with np.errstate(all="ignore"):
-            array = array.astype(np.float64)  # what a question is known by, it is
-    if array.dtype.kind in "iuf":
-        return Column("number", array)
-    if array.dtype.kind == "b":
-        return Column("bool", array)
-    if array.dtype.kind in "UOT" and array.ndim == 1:
-        return encode_text(array.tolist())
-    raise TypeError(f"cannot read an array of {array.dtype} with {array.ndim} dimensions")
+def typed_column(array: NDArray[Any], missing: Bools | None, copy: bool) -> Column:
+    """An array whose dtype has a kind, of whose values these are missing besides what is NaN, None or no date."""
+    kind = KINDS[array.dtype.kind]
+    if kind == "text":
+        return text_column(array.tolist())
+    if kind == "date":
+        return date_column(array, missing)
+    return number_column(array, missing, kind, copy)
 
 
-def _from_series(data: Any) -> Any:
-    """Nullable numbers of pandas, polars or Arrow as floats with NaN; text and frames as they are."""
-    import narwhals as nw
+def text_column(values: Iterable[object]) -> Column:
+    """:func:`encode_text`, read-only."""
+    return _frozen(encode_text(values))
 
-    series = nw.from_native(data, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series):
-        return data
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        if series.is_null().any():
-            return series.cast(nw.Float64()).to_numpy().astype(np.float64)
-        number = series.to_numpy()
-        return number.astype(np.float64) if number.dtype.kind == "O" else number
-    values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
-    return values
+
+def number_column(values: NDArray[Any], null: Bools | None, kind: ColumnKind, copy: bool) -> Column:
+    """Numbers or booleans; NaN is missing, infinities are not. ``copy`` is for memory that its owner could change."""
+    missing = null
+    finite = values.dtype.kind != "f"
+    if not finite:
+        if values.dtype.itemsize > 8:
+            with np.errstate(all="ignore"):  # a warning would tell of rows
+                values = values.astype(np.float64)
+        finite = _is_finite(values)
+        if not finite:
+            unknown: Bools = np.isnan(values)
+            missing = unknown if null is None else unknown | null
+            finite = bool(unknown[~np.isfinite(values)].all())
+    if missing is not None and not missing.any():
+        missing = None
+    if missing is not None:
+        values = np.where(missing, np.zeros(1, dtype=values.dtype), values)
+    elif copy or not values.flags.contiguous:
+        values = np.array(values, order="C")
+    return _frozen(Column(kind, values, missing, finite=finite))
+
+
+def _is_finite(values: NDArray[Any]) -> bool:
+    """Whether all are finite; a run at a time, since marks for all of them take longer to write than to make."""
+    if len(values) <= _RUN:
+        return bool(np.isfinite(values).all())
+    return all(bool(np.isfinite(values[start : start + _RUN]).all()) for start in range(0, len(values), _RUN))
+
+
+def date_column(values: NDArray[Any], null: Bools | None) -> Column:
+    """Dates in microseconds, their finer parts cut off."""
+    micros = np.array(values, dtype="datetime64[us]")
+    missing: Bools = np.isnat(micros) if null is None else np.isnat(micros) | null
+    micros[missing] = np.datetime64(0, "us")
+    return _frozen(Column("date", micros, missing if missing.any() else None, finite=True))
+
+
+def _frozen(column: Column) -> Column:
+    """The same column, read-only: sealed rows do not change."""
+    values = column.values.view()
+    values.setflags(write=False)
+    if column.missing is not None:
+        column.missing.setflags(write=False)
+    return Column(column.kind, values, column.missing, column.vocabulary, column.finite)
 
 
 def number_words(values: NDArray[Any]) -> NDArray[np.uint64]:

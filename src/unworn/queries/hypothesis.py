@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.compare import Difference
-from unworn.queries.literals import plain
+from unworn.queries.language.literals import plain
+from unworn.queries.metrics.paired_query import Difference
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Floats, Frame
+from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
 
 _SIDES = {"at_most": 1, "at_least": -1}
@@ -93,8 +93,8 @@ def hypothesis(
 ) -> Hypothesis:
     """The hypothesis that rows must speak against for ``query`` to be called above (below) a value.
 
-    >>> from unworn.queries.means import share
-    >>> from unworn.queries.expressions import col
+    >>> from unworn.queries.language.means import share
+    >>> from unworn.queries.language.expressions import col
     >>> hypothesis(share(col("age") > 65), above=0.2).words
     'share of age > 65 is at most 0.2'
     >>> hypothesis(share(col("age") > 65))
@@ -116,7 +116,7 @@ def hypothesis(
     level = _number(level, "level")
     if not 0 < level < 1:
         raise Unaskable(
-            f"level lies strictly between 0 and 1, as 0.05 does, not {level}: it bounds the chance that any true "
+            f"level is a number between 0 and 1, such as 0.05, not {level}: it bounds the chance that any true "
             "hypothesis is ever rejected"
         )
     if above is not None:

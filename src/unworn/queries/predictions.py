@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.arrays import are_floats, number_words, read_array
-from unworn.queries.labels import Class, as_classes
-from unworn.queries.live_code import Code
-from unworn.queries.rows import Column, Frame, run_code
+from unworn.queries.arrays import are_floats, number_words
+from unworn.queries.code.live_code import Code
+from unworn.queries.column_reader import read_predictions
+from unworn.queries.metrics.class_labels import Class, as_classes
+from unworn.queries.row_protocol import Column, Frame, run_code
 
 T = TypeVar("T")
 
@@ -58,15 +59,15 @@ def featured(frame: Frame) -> FeatureFrame:
     return cast(FeatureFrame, frame)
 
 
-class Given:
+class GivenPredictions:
     """Predictions supplied as an array, one a row in the order of the holdout's rows.
 
     The array is copied and frozen, so that a question keeps the value it was fingerprinted with. Equal
     numbers of different dtypes have the same digest.
 
-    >>> Given([1, 0, 1]).digest == Given(np.array([1.0, 0.0, 1.0], dtype=np.float32)).digest
+    >>> GivenPredictions([1, 0, 1]).digest == GivenPredictions(np.array([1.0, 0.0, 1.0], dtype=np.float32)).digest
     True
-    >>> Given([0.5, float("nan")])
+    >>> GivenPredictions([0.5, float("nan")])
     Traceback (most recent call last):
         ...
     unworn.errors.Unaskable: 1 of the 2 predictions are missing or infinite; fill them before asking
@@ -76,21 +77,18 @@ class Given:
 
     def __init__(self, array: Any, name: str | None = None) -> None:
         if array is None:
-            raise Unaskable("there are no predictions: supply an array, one prediction a row, or a model")
-        try:
-            column = read_array(array)
-        except (TypeError, ValueError) as error:
-            raise Unaskable(f"predictions must be numbers, booleans or text, one a row: {error}") from None
+            raise Unaskable("there are no predictions: supply an array, one prediction per row, or a model")
+        column = read_predictions(array)
         values = column.values
         if values.ndim not in (1, 2):
             raise Unaskable(
-                f"predictions have {values.ndim} dimensions; give one value a row, or rows × classes",
+                f"predictions have {values.ndim} dimensions; give one value per row, or rows × classes",
                 shape=list(values.shape),
             )
         if column.missing is not None:
             bad = int(np.count_nonzero(column.missing))
         else:
-            bad = int(values.size - np.count_nonzero(np.isfinite(values))) if values.dtype.kind == "f" else 0
+            bad = 0 if column.finite or values.dtype.kind != "f" else values.size - int(np.isfinite(values).sum())
         if bad:
             raise Unaskable(
                 f"{bad} of the {values.size} predictions are missing or infinite; fill them before asking",
@@ -165,9 +163,10 @@ def _digest(column: Column) -> str:
 class FromModel:
     """Predictions a model makes when it is shown the rows: user code, run once a question on all of them.
 
-    The model is known by the digest of its own pickle and code (:mod:`~unworn.queries.code_digest`), taken now, before
-    it sees any row; or by ``name``, which then must change whenever the model does. Either way it is looked at again
-    before it runs, and refused if it has changed meanwhile (``watch=False`` leaves that out for a model with a name).
+    The model is known by the digest of its own pickle and code (:mod:`~unworn.queries.code.code_digest`), taken now,
+    before it sees any row; or by ``name``, which then must change whenever the model does. Either way it is looked at
+    again before it runs, and refused if it has changed meanwhile (``watch=False`` leaves that out for a model with a
+    name).
 
     >>> class Majority:
     ...     def predict(self, X): return [1] * len(X)
@@ -204,7 +203,7 @@ class FromModel:
             told = getattr(self.model, self.method)(features)
             if told is None:
                 raise TypeError(f"{self.method}() returned nothing")
-            column = read_array(told)
+            column = read_predictions(told)
             shape = column.values.shape
             if len(shape) not in (1, 2) or shape[0] != rows:
                 raise ValueError(f"{self.method}() returned an array of shape {shape} for {rows} rows")
@@ -213,7 +212,7 @@ class FromModel:
         return run_code(run)
 
 
-class Recorded:
+class RecordedPredictions:
     """Predictions known only by what a ledger keeps of them: enough to compare questions, not to ask one."""
 
     runs_code = False
@@ -231,7 +230,7 @@ class Recorded:
         return self.data
 
 
-Source = Given | FromModel | Recorded
+Source = GivenPredictions | FromModel | RecordedPredictions
 
 
 def _classes(model: Any) -> tuple[Class, ...] | None:
@@ -242,7 +241,7 @@ def _classes(model: Any) -> tuple[Class, ...] | None:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedPredictions:
     """An array or a model, with the name it should go by."""
 
     predictions: Any
@@ -258,9 +257,9 @@ def as_source(
     >>> as_source([0, 1]).shape
     (2,)
     """
-    if isinstance(predictions, Named):
+    if isinstance(predictions, NamedPredictions):
         return as_source(predictions.predictions, methods, predictions.name, predictions.watch)
-    if isinstance(predictions, (Given, FromModel, Recorded)):
+    if isinstance(predictions, (GivenPredictions, FromModel, RecordedPredictions)):
         return predictions
     if isinstance(predictions, type) and not _needs_no_instance(predictions, (*methods, "predict")):
         name = predictions.__name__
@@ -274,7 +273,7 @@ def as_source(
         raise Unaskable(
             "a function is no model: give an object with a method predict, or the predictions that the function makes"
         )
-    return Given(predictions, name)
+    return GivenPredictions(predictions, name)
 
 
 def _needs_no_instance(kind: type, methods: Sequence[str]) -> bool:
@@ -284,9 +283,9 @@ def _needs_no_instance(kind: type, methods: Sequence[str]) -> bool:
 
 def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:
     """The predictions of all rows; a model runs at most once in a pass."""
-    if isinstance(source, Given):
+    if isinstance(source, GivenPredictions):
         return source.column
-    if isinstance(source, Recorded):
+    if isinstance(source, RecordedPredictions):
         raise Unaskable("this record of a question has no predictions; supply them")
     return frame.once((id(source), "predictions"), lambda: source.run(frame.features, frame.whole.size))
 

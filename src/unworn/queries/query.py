@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.basics.json_text import canonical
 from unworn.errors import Unaskable
-from unworn.json_text import canonical
-from unworn.queries.rows import Floats, Frame
+from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
 
 __all__ = ["Facts", "Kind", "Query", "canonical"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast, get_args
 
-from unworn.display import show_value
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 
 ColumnKind = Literal["number", "bool", "text", "date"]

@@ -9,13 +9,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from unworn.display import show_value
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
-from unworn.queries.callables import Columns
-from unworn.queries.literals import as_float
-from unworn.queries.live_code import Code
+from unworn.queries.code.callables import Columns
+from unworn.queries.code.live_code import Code
+from unworn.queries.language.literals import as_float
 from unworn.queries.query import Facts, Query
-from unworn.queries.rows import Frame, Raised, run_code
+from unworn.queries.row_protocol import Frame, Raised, run_code
 from unworn.queries.schema import Schema
 
 _FINEST = 2.0**40

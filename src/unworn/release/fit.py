@@ -9,12 +9,12 @@ from typing import Any
 
 from unworn.errors import Unaskable
 from unworn.ledger import Store, ledger_exists, ledger_url
-from unworn.mechanisms.uses import Uses
-from unworn.registry import PER_USER, PerUser
-from unworn.release.method import Method, Progress
+from unworn.ledger.registry import PER_USER, PerUser
+from unworn.record.declared_uses import Uses
+from unworn.release.methods.method import Method, Progress
 from unworn.release.problem import Problem
 from unworn.release.release import Release
-from unworn.universe.domain import Domain
+from unworn.universe.domain.domain import Domain
 from unworn.universe.workload import Workload
 
 
@@ -44,8 +44,9 @@ def fit(
     epsilon, delta
         What may be revealed of one row that is replaced by another. With ``delta=0`` (pure) the release is dearer.
     domain
-        The values each column can have: a :class:`~unworn.universe.domain.Domain`, a mapping, a TOML file; ``"rows"``
-        reads them off the rows, which the certificate then says. By default they come from ``train``, or from dtypes.
+        The values each column can have: a :class:`~unworn.universe.domain.domain.Domain`, a mapping, a TOML file;
+        ``"rows"`` reads them off the rows, which the certificate then says. By default they come from ``train``, or
+        from dtypes.
     method
         ``"auto"`` for the method with the smallest predicted error, a name (``"mwem"``, ``"projection"``, ...), or a
         method from this package.
@@ -75,10 +76,10 @@ def fit(
     100
     """
     from unworn.holdout.rows_ledger import check_domain_readable, find_ledger
-    from unworn.release.auto import chosen
+    from unworn.release.methods.method_choice import chosen
     from unworn.release.sealing import sealed
-    from unworn.sample import Sample
-    from unworn.sample.coding import Coded
+    from unworn.rows import Sample
+    from unworn.rows.memory.domain_coding import CodedRows
     from unworn.universe.workload import Marginals
 
     asked = Marginals(int(workload)) if isinstance(workload, Integral) and not isinstance(workload, bool) else workload
@@ -99,7 +100,7 @@ def fit(
     way = chosen(method, problem)
     # Rows that the domain has no place for are refused before there is a ledger; but where one may know these rows, or
     # columns of them, it is asked first, or refusals would answer questions about rows whose terms are fixed.
-    tables = Coded(sample, known) if memory or is_unknown(sample, ledger) else None
+    tables = CodedRows(sample, known) if memory or is_unknown(sample, ledger) else None
     auto = isinstance(method, str) and method == "auto"
     place = memory or find_ledger(sample, ledger)
     try:

@@ -18,11 +18,11 @@ import numpy as np
 from unworn.bounds import clopper_pearson
 from unworn.bounds.privacy import Profile
 from unworn.bounds.transfer import Stability, share_limits, stability
-from unworn.queries.rows import Bools, Floats
-from unworn.release.method import Outcome
+from unworn.queries.row_protocol import Bools, Floats
+from unworn.release.methods.method import ReleaseOutcome
 from unworn.release.problem import Problem
-from unworn.universe.blocks import Block, Marginal
-from unworn.universe.model import Axes
+from unworn.universe.model.model import Axes
+from unworn.universe.model.question_blocks import Block, Marginal
 
 _SLIP = 1e-9
 """What rounding may move a share by: a count that is whole up to this is taken as whole."""
@@ -41,7 +41,7 @@ class Known:
 class Intervals:
     """The promises of one outcome. Everything is a function of what was released and of public numbers."""
 
-    def __init__(self, problem: Problem, profile: Profile, outcome: Outcome) -> None:
+    def __init__(self, problem: Problem, profile: Profile, outcome: ReleaseOutcome) -> None:
         self.problem, self.outcome = problem, outcome
         half = (1.0 - problem.confidence - problem.chance) / 2.0
         self.log_level = math.log(half / problem.questions)

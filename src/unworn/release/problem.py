@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.universe.blocks import Block
-from unworn.universe.domain import CELLS, Domain
-from unworn.universe.model import Axes
+from unworn.universe.domain.domain import CELLS, Domain
+from unworn.universe.model.model import Axes
+from unworn.universe.model.question_blocks import Block
 from unworn.universe.workload import Workload
 
 LEAST = 1e-6

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unworn.display import show_line
+from unworn.basics.display import show_line
 from unworn.errors import Unaskable
 from unworn.noise import Stream
 from unworn.queries import Query
-from unworn.queries.frames import to_frame
-from unworn.queries.means import Share
-from unworn.queries.rows import Column
-from unworn.release.certificate import ReleaseCertificate
+from unworn.queries.language.means import Share
+from unworn.queries.row_protocol import Column
+from unworn.queries.table_output import to_frame
+from unworn.release.folder.packing import Arrays, packed
 from unworn.release.intervals import Intervals
-from unworn.release.method import Method, Outcome
-from unworn.release.packing import Arrays, packed
+from unworn.release.methods.method import Method, ReleaseOutcome
 from unworn.release.problem import Problem
-from unworn.universe.model import Axes, Model
+from unworn.release.release_certificate import ReleaseCertificate
+from unworn.universe.model.model import Axes, Model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ class Release:
         self,
         problem: Problem,
         method: Method,
-        outcome: Outcome,
+        outcome: ReleaseOutcome,
         certificate: ReleaseCertificate,
         backend: str,
         content: tuple[dict[str, Any], Arrays] | None = None,
@@ -91,7 +91,7 @@ class Release:
         """The distribution: the method's own, or the one that fits its noisy answers best."""
         if self.outcome.model is not None:
             return self.outcome.model
-        from unworn.release.start import fit_answers
+        from unworn.release.methods.starting_model import fit_answers
 
         return fit_answers(self.problem, self.outcome)
 
@@ -133,13 +133,13 @@ class Release:
 
         The same seed draws the same rows; drawing reveals nothing that the release does not.
         """
-        from unworn.universe.rows import as_frame
+        from unworn.universe.domain.domain_rows import as_frame
 
         return as_frame(self.columns(self.problem.rows if rows is None else rows, seed), self.backend)
 
     def columns(self, rows: int, seed: int = 0) -> dict[str, Column]:
         """The same rows, column by column."""
-        from unworn.universe.rows import decoded
+        from unworn.universe.domain.domain_rows import decoded
 
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise ValueError(f"rows is a whole number from 1, not {rows!r}")
@@ -195,14 +195,14 @@ class Release:
         ``rows`` synthetic rows are written (as many as there were rows, unless told), as CSV or as ``parquet``. A
         release that lies there already is only replaced with ``overwrite``, and anything else never.
         """
-        from unworn.release.folder import save
+        from unworn.release.folder.release_folder import save
 
         return save(self, folder, rows=rows, parquet=parquet, overwrite=overwrite)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Release:
         """Read a folder back, and check that it is what was signed."""
-        from unworn.release.folder import load
+        from unworn.release.folder.release_folder import load
 
         return load(folder)
 
@@ -214,12 +214,12 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        from unworn.release.notebook import html
+        from unworn.release.folder.notebook import html
 
         return html(self)
 
 
 def _read_sql(text: str) -> Query:
-    from unworn.queries.sql import parse  # loaded by those who write SQL
+    from unworn.queries.language.sql_text import parse  # loaded by those who write SQL
 
     return parse(text)

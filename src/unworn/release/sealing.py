@@ -9,21 +9,21 @@ two different releases of the same rows would reveal twice as much.
 from __future__ import annotations
 
 from unworn.errors import Conflict, Failed, Mismatch, ReadOnly, Unavailable
-from unworn.holdout.opening import Wanted, knows, open_rows
+from unworn.holdout.opening import WantedTerms, knows, open_rows
 from unworn.holdout.rows_ledger import RowsLedger
 from unworn.ledger import Entry, Key, Store
-from unworn.mechanisms.released import Released
-from unworn.mechanisms.uses import Uses
+from unworn.mechanisms.sealed_release import Released
 from unworn.noise import Stream
-from unworn.release.auto import method_from_json
-from unworn.release.certificate import ReleaseCertificate, follows
+from unworn.record.declared_uses import Uses
+from unworn.release.folder.packing import digest, packed, path
 from unworn.release.intervals import Intervals
-from unworn.release.method import Method, Outcome, Progress
-from unworn.release.packing import digest, packed, path
+from unworn.release.methods.method import Method, Progress, ReleaseOutcome
+from unworn.release.methods.method_choice import method_from_json
 from unworn.release.problem import Problem
 from unworn.release.release import Release
-from unworn.sample import Sample
-from unworn.sample.coding import Coded
+from unworn.release.release_certificate import ReleaseCertificate, follows
+from unworn.rows import Sample
+from unworn.rows.memory.domain_coding import CodedRows
 
 
 def sealed(
@@ -36,7 +36,7 @@ def sealed(
     uses: Uses | None = None,
     auto: bool = False,
     progress: Progress | None = None,
-    tables: Coded | None = None,
+    tables: CodedRows | None = None,
 ) -> Release:
     """Seal the rows on these terms (or find them sealed so) and make the release; ``tables`` are the rows, coded."""
     store = place.store
@@ -49,8 +49,10 @@ def sealed(
         any_method=auto,
     )
     if tables is None and not knows(sample, store):
-        tables = Coded(sample, problem.domain)  # refuses rows that the domain has no place for, before they are sealed
-    wanted = Wanted(name, terms, problem.confidence, None, uses, beside=place.elsewhere is not None)
+        tables = CodedRows(
+            sample, problem.domain
+        )  # refuses rows that the domain has no place for, before they are sealed
+    wanted = WantedTerms(name, terms, problem.confidence, None, uses, beside=place.elsewhere is not None)
     opened = open_rows(sample, store, wanted)
     place.confirm(opened.transcript.first.holdout)
     key = opened.key
@@ -63,7 +65,7 @@ def sealed(
         method = method_from_json(entered.mechanism.method)
         method.check(problem)
     if tables is None or opened.rows is not sample:
-        tables = Coded(opened.rows, problem.domain)
+        tables = CodedRows(opened.rows, problem.domain)
     noise = Stream(key.derive("unworn/noise"), "release", first.hash)
     outcome = _run(method, problem, tables, noise, progress)
     _enter(store, first, key, path(outcome))
@@ -79,7 +81,9 @@ def sealed(
     return Release(problem, method, outcome, ReleaseCertificate.sign(first, said, key), sample.backend)
 
 
-def _run(method: Method, problem: Problem, tables: Coded, noise: Stream, progress: Progress | None) -> Outcome:
+def _run(
+    method: Method, problem: Problem, tables: CodedRows, noise: Stream, progress: Progress | None
+) -> ReleaseOutcome:
     """The release itself. Whatever fails in it is one and the same :class:`~unworn.errors.Failed`.
 
     What it was, its text and its traceback would be facts about rows that no noise hides. The callback that hears of

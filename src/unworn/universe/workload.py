@@ -16,10 +16,10 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries import parse
-from unworn.queries.means import Share
-from unworn.universe.blocks import Block, Listed, Marginal, Prefix, Range
-from unworn.universe.domain import Domain
-from unworn.universe.model import Axes
+from unworn.queries.language.means import Share
+from unworn.universe.domain.domain import Domain
+from unworn.universe.model.model import Axes
+from unworn.universe.model.question_blocks import Block, Listed, Marginal, Prefix, Range
 
 TABLES = 10**6
 """How many tables one workload may ask for."""
@@ -87,7 +87,7 @@ class Conjunctions(Workload):
         axes = _axes(domain, given)
         known = "(values 0 and 1, or False and True)"
         if wrong := [name for name in given if not _yes_no(domain, name)]:
-            raise Unaskable(f"{wrong[0]!r} is no yes/no column {known}, and conjunctions are of those")
+            raise Unaskable(f"{wrong[0]!r} is not a yes/no column {known}, and conjunctions are of those")
         if len(axes) < self.ways:
             raise Unaskable(f"there are {len(axes)} yes/no columns {known}, so no {self.ways} of them")
         _check_count(len(axes), self.ways)
@@ -224,7 +224,7 @@ def _ordered(domain: Domain, axes: Axes) -> tuple[int, ...]:
     if not domain.ordered(name):
         raise Unaskable(f"{name!r} has no order: thresholds and ranges are of numbers, dates and bins, none missing")
     if shape[0] < 2:
-        raise Unaskable(f"{name!r} has a single value: there is nothing to ask of it")
+        raise Unaskable(f"{name!r} has a single value: there is nothing to ask about it")
     return shape
 
 

@@ -19,7 +19,7 @@ from tests.bounds.transfer.channels import Floats, World, largest_gap, largest_m
 from tests.two_sizes import in_two_sizes
 from unworn.bounds.privacy import GDP, Approximate, Profile
 from unworn.bounds.transfer.price import Price, stability
-from unworn.bounds.transfer.sharpened import d1, d1_gap, d1_plus, d1_plus_gap, d2, d2_gap
+from unworn.bounds.transfer.sharpened_transfer import d1, d1_gap, d1_plus, d1_plus_gap, d2, d2_gap
 
 Bound = Callable[[Profile, float], float]
 

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from unworn.bounds.privacy.profiles import GDP, Profile
 from unworn.bounds.transfer.price import Price, Stability, stability
-from unworn.bounds.transfer.sharpened import d2, d2_gap
+from unworn.bounds.transfer.sharpened_transfer import d2, d2_gap
 
 quiet = settings(derandomize=True, deadline=None, max_examples=100)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unworn.bounds import privacy
 from unworn.bounds.extremes import largest_laplace
 from unworn.bounds.transfer import THEOREMS, best_scale, most_asks, stability, widths
-from unworn.bounds.transfer.search import closer, least, lowest
+from unworn.bounds.transfer.parameter_search import closer, least, lowest
 from unworn.events import Noised
 
 quiet = settings(derandomize=True, deadline=None, max_examples=5)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unworn.bounds.numerics import check_between, check_nats, check_whole
-from unworn.bounds.privacy.losses import Atoms, mirrored
+from unworn.bounds.privacy.loss_distributions import Atoms, mirrored
 from unworn.bounds.privacy.profiles import Profile
 
 

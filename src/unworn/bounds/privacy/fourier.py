@@ -4,7 +4,7 @@ Losses add up when answers do, whatever the analyst does, because a dominating p
 and Su 2022; Zhu, Dong and Wang 2022, Thm. 10). On a lattice the k-fold sum is one power of a Fourier transform.
 What such a transform can get wrong is bounded and added to the mass at infinity:
 
-* Splitting onto the lattice keeps both masses of every atom (:func:`unworn.bounds.privacy.losses.split`).
+* Splitting onto the lattice keeps both masses of every atom (:func:`unworn.bounds.privacy.loss_distributions.split`).
 * Sums beyond the window wrap round. At the low end that only raises losses; at the top Chernoff's bound of the
   probability is added, with the splitting included: it multiplies E e^(tL) by at most 1 + t(t+1)(e^h - 1)^2 e^(th)/8,
   and E e^(-tL) too.
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.bounds.numerics import Floats, check_whole
-from unworn.bounds.privacy.losses import Atoms, Losses, split
+from unworn.bounds.privacy.loss_distributions import Atoms, Losses, split
 
 Spectrum = NDArray[np.complex128]
 _FINE = 64  # lattice points per spread of a summand: the variance grows by 1/(6 * 64^2)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from unworn.bounds.numerics import Floats, check_between, check_whole
-from unworn.bounds.privacy.losses import Atoms, mirrored
+from unworn.bounds.privacy.loss_distributions import Atoms, mirrored
 from unworn.bounds.privacy.profiles import Profile, checked_epsilon
 
 _EXACT_UP_TO = 5000  # cosine noise with |m| below this is taken atom by atom

@@ -1,14 +1,19 @@
 """Transfer theorems: from what a mechanism hides of single rows to what its answers promise about the population.
 
-``sharpened`` has the theorems of this package (D1, D1+, D2) with their proof, ``price`` the interval of an answer,
-``published`` and ``jung`` what others have proved, ``variants`` and ``counting`` other kinds of questions, and
-``registry`` all of them under their names, each at its best noise.
+``sharpened_transfer`` has the theorems of this package (D1, D1+, D2) with their proof, ``price`` the interval of an
+answer, ``published_theorems`` and ``jung`` what others have proved, ``variants`` and ``counting_questions`` other kinds
+of questions, and ``registry`` all of them under their names, each at its best noise.
 """
 
-from unworn.bounds.transfer.counting import counting_epsilon, counting_rows, counting_width, counting_width_sharp
+from unworn.bounds.transfer.counting_questions import (
+    counting_epsilon,
+    counting_rows,
+    counting_width,
+    counting_width_sharp,
+)
 from unworn.bounds.transfer.jung import jlnrss20, jlnrss20_gaussian, jlnrss20_profile
 from unworn.bounds.transfer.price import Price, Stability, share_limits, stability
-from unworn.bounds.transfer.published import (
+from unworn.bounds.transfer.published_theorems import (
     Chosen,
     bnsssu16,
     bnsssu16_tail,
@@ -20,7 +25,7 @@ from unworn.bounds.transfer.published import (
     tanh_expectation,
 )
 from unworn.bounds.transfer.registry import THEOREMS, best_scale, most_asks, widths
-from unworn.bounds.transfer.sharpened import (
+from unworn.bounds.transfer.sharpened_transfer import (
     d1,
     d1_gap,
     d1_gdp,

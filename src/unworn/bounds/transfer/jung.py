@@ -15,8 +15,8 @@ import numpy as np
 
 from unworn.bounds.numerics import Floats, check_between, check_nats, check_probability, special
 from unworn.bounds.privacy.profiles import GDP, Concentrated, Profile
-from unworn.bounds.transfer.published import Chosen, best_pair, check_plan, zcdp_epsilon
-from unworn.bounds.transfer.search import closer, lowest
+from unworn.bounds.transfer.parameter_search import closer, lowest
+from unworn.bounds.transfer.published_theorems import Chosen, best_pair, check_plan, zcdp_epsilon
 
 
 def jlnrss20(accuracy: float, chance: float, epsilon: float, delta: float, beta: float) -> float:

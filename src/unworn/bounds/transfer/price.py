@@ -9,7 +9,7 @@ import numpy as np
 
 from unworn.bounds.numerics import Floats, check_between, check_probability
 from unworn.bounds.privacy.profiles import Profile
-from unworn.bounds.transfer.search import least
+from unworn.bounds.transfer.parameter_search import least
 
 _ULPS = 4e-16
 

@@ -17,10 +17,10 @@ from unworn.bounds.extremes import NARROWEST, WIDEST, largest_gaussian, largest_
 from unworn.bounds.numerics import check_probability, check_whole
 from unworn.bounds.privacy.profiles import GDP, Profile
 from unworn.bounds.transfer.jung import jlnrss20_gaussian, jlnrss20_profile
+from unworn.bounds.transfer.parameter_search import lowest
 from unworn.bounds.transfer.price import stability
-from unworn.bounds.transfer.published import Chosen, bnsssu16, check_plan, dfhprr15, rogers20
-from unworn.bounds.transfer.search import lowest
-from unworn.bounds.transfer.sharpened import d1, d1_plus
+from unworn.bounds.transfer.published_theorems import Chosen, bnsssu16, check_plan, dfhprr15, rogers20
+from unworn.bounds.transfer.sharpened_transfer import d1, d1_plus
 from unworn.events import Noised
 
 _SHARPENED: dict[str, Callable[[Profile, float], float]] = {

@@ -13,7 +13,7 @@ import math
 
 from unworn.bounds.numerics import check_between, check_nats, check_probability
 from unworn.bounds.privacy.profiles import Profile
-from unworn.bounds.transfer.sharpened import d2
+from unworn.bounds.transfer.sharpened_transfer import d2
 
 
 def sensitive_width(noise: float, profile: Profile, beta: float, reach: float) -> float:

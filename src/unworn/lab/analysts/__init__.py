@@ -1,8 +1,8 @@
 """Who asks: one way to be misled a file, each found by its name."""
 
 from unworn.lab.analysts.alternating import Alternating
+from unworn.lab.analysts.analyst import Analyst, Played
 from unworn.lab.analysts.averaging import Averaging
-from unworn.lab.analysts.base import Analyst, Played
 from unworn.lab.analysts.boosting import Boosting
 from unworn.lab.analysts.boundary_guesser import BoundaryGuesser
 from unworn.lab.analysts.edge_guesser import EdgeGuesser

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played, ask, ask_all, lean, with_points
+from unworn.lab.analysts.analyst import Analyst, Played, ask, ask_all, lean, with_points
 from unworn.lab.worlds import FiniteScene, Scene
 
 

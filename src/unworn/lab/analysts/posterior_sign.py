@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from unworn.events import Noised
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played, ask, ask_all, lean
+from unworn.lab.analysts.analyst import Analyst, Played, ask, ask_all, lean
 from unworn.lab.worlds import Scene
-from unworn.mechanisms.noisy import Noisy
+from unworn.mechanisms.noisy.noisy_mechanism import Noisy
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played, ask, lean
+from unworn.lab.analysts.analyst import Analyst, Played, ask, lean
 from unworn.lab.analysts.select_then_vote import log_odds
 from unworn.lab.worlds import Scene
 

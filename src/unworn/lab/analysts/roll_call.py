@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played, ask, with_points
+from unworn.lab.analysts.analyst import Analyst, Played, ask, with_points
 from unworn.lab.worlds import Scene
 
 

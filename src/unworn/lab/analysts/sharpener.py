@@ -10,7 +10,7 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.holdout import Holdout
-from unworn.lab.analysts.base import Analyst, Played, ask, lean
+from unworn.lab.analysts.analyst import Analyst, Played, ask, lean
 from unworn.lab.worlds import Rule, Scene
 
 

@@ -1,1 +1,1 @@
-"""Claims of papers, run again: one file a claim, each a command (``python -m unworn.lab.papers.freedman``)."""
+"""Claims of papers, run again: one file per claim, each a command (``python -m unworn.lab.papers.freedman``)."""

@@ -26,9 +26,9 @@ import numpy as np
 from unworn.errors import UnwornError
 from unworn.holdout import Holdout
 from unworn.lab.experiment import SLIP
-from unworn.lab.papers.features import Bits, Features, Side, vote
-from unworn.lab.papers.outcomes import HEAD, Outcome, Point
-from unworn.ledger.seeded import SeededStore
+from unworn.lab.papers.holdout_outcomes import HEAD, HoldoutOutcome, Point
+from unworn.lab.papers.vote_world import Bits, Features, Side, vote
+from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Thresholdout
 from unworn.queries import Query, accuracy
 
@@ -130,7 +130,7 @@ def run(
     seed: int = 0,
     holdouts: Sequence[str] = (PLAIN, REUSABLE, CHECKED),
     progress: Callable[[int, int], None] | None = None,
-) -> list[Outcome]:
+) -> list[HoldoutOutcome]:
     """The same analyst with the same rows at each holdout, ``repetitions`` times on fresh rows.
 
     The same seed gives the same rows and the same noise.
@@ -143,7 +143,7 @@ def run(
     """
     if repetitions < 1:
         raise ValueError(f"an experiment has at least one repetition, not {repetitions}")
-    outcomes = [Outcome(name) for name in holdouts]
+    outcomes = [HoldoutOutcome(name) for name in holdouts]
     for repetition in range(repetitions):
         rng = np.random.default_rng([seed, setting.signal, repetition])
         train, sealed = setting.draw(rng), setting.draw(rng)
@@ -163,7 +163,7 @@ def run(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run both versions, without and with real features; print the medians, and draw them."""
     from unworn.charts import check, save
-    from unworn.charts.freedman import freedman
+    from unworn.charts.vote_panels import freedman
 
     parser = argparse.ArgumentParser(prog="python -m unworn.lab.papers.freedman", description=__doc__.split("\n")[0])
     parser.add_argument("--figure", help="a file to draw: .svg, .png, .html or .json")

@@ -1,11 +1,11 @@
 """Prefix sums from noisy measurements: what to measure, and how every prefix follows from it."""
 
-from unworn.universe.prefixes.consistent import ConsistentTree
-from unworn.universe.prefixes.direct import Direct
-from unworn.universe.prefixes.lowest import lowest
-from unworn.universe.prefixes.monotone import monotone
+from unworn.universe.prefixes.consistent_tree import ConsistentTree
+from unworn.universe.prefixes.count_tree import CountTree
+from unworn.universe.prefixes.direct_sums import Direct
+from unworn.universe.prefixes.lowest_error import lowest
+from unworn.universe.prefixes.monotone_prefixes import monotone
+from unworn.universe.prefixes.prefix_strategy import PrefixStrategy
 from unworn.universe.prefixes.square_root import SquareRoot
-from unworn.universe.prefixes.strategy import Strategy
-from unworn.universe.prefixes.tree import Tree
 
-__all__ = ["ConsistentTree", "Direct", "SquareRoot", "Strategy", "Tree", "lowest", "monotone"]
+__all__ = ["ConsistentTree", "CountTree", "Direct", "PrefixStrategy", "SquareRoot", "lowest", "monotone"]

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from unworn.queries.rows import Floats
-from unworn.universe.prefixes.series import exact_product, overlaps, product, reciprocal, wrong
-from unworn.universe.prefixes.strategy import Integers, Strategy
+from unworn.queries.row_protocol import Floats
+from unworn.universe.prefixes.power_series import exact_product, overlaps, product, reciprocal, wrong
+from unworn.universe.prefixes.prefix_strategy import Integers, PrefixStrategy
 
 
 @dataclass(frozen=True)
-class SquareRoot(Strategy):
+class SquareRoot(PrefixStrategy):
     """Prefix sums are multiplication by 1/(1 - x); this measures multiplication by its square root.
 
     (1 - x)^(-1/2) has the coefficients f_0 = 1, f_j = f_{j-1} (1 - 1/(2j)). Measured with Gaussian noise and

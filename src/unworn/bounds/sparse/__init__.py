@@ -1,0 +1,1 @@
+"""The sparse vector technique: what its noise hides, and how far it can be on the wrong side."""

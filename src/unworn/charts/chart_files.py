@@ -1,0 +1,89 @@
+"""Writing a chart to a file, and whether that can be done here."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from unworn.basics.display import show_line
+from unworn.charts.page import write_page
+from unworn.errors import MissingExtra, UnwornError
+
+SUFFIXES = (".svg", ".png", ".html", ".json")
+
+
+def save(chart: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a chart as SVG, PNG, HTML or Vega-Lite JSON, by the name's ending; no browser is needed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from unworn.charts import widths
+    >>> rows = [{"mechanism": "GuessAndCheck", "asks": k, "width": 0.04 + k / 1e4} for k in (1, 10, 100)]
+    >>> with TemporaryDirectory() as folder:
+    ...     save(widths(rows, title="Widths"), f"{folder}/plan.svg").read_text()[:4]
+    '<svg'
+    """
+    target = check(path)
+    try:
+        target.write_bytes(_drawn(clean_spec(chart), target))
+    except OSError as error:
+        raise UnwornError(f"the figure {target} could not be written: {error.strerror}") from None
+    except ValueError as error:
+        raise UnwornError(f"the figure {target} could not be drawn: {str(error)[:200]}") from None
+    return target
+
+
+def clean_spec(chart: Any) -> str:
+    """What a chart says, as JSON that its renderer can read.
+
+    A control character or half a surrogate pair would stop the renderer, and the interpreter with it; NaN is no JSON.
+    """
+    return json.dumps(_clean(chart.to_dict()), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return show_line(value)
+    if isinstance(value, dict):
+        return {show_line(name): _clean(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _drawn(spec: str, target: Path) -> bytes:
+    import vl_convert
+
+    match target.suffix.lower():
+        case ".png":
+            return bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        case ".svg":
+            text = vl_convert.vegalite_to_svg(spec)
+        case ".html":
+            text = write_page(spec, vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), target.stem)
+        case _:
+            text = spec
+    return str(text).encode()
+
+
+def check(path: str | os.PathLike[str]) -> Path:
+    """Refuse a name that could not be written, before anything is computed for it."""
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise UnwornError(f"cannot draw {target.name!r}: end its name in one of {', '.join(SUFFIXES)}")
+    try:
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise MissingExtra.of("plot", "writing a figure") from None
+    if not target.absolute().parent.is_dir():
+        raise UnwornError(f"the figure {target} could not be written: there is no folder {target.parent}")
+    return target
+
+
+def available() -> bool:
+    """Whether charts can be drawn here: the extra ``plot`` is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("altair") is not None and find_spec("vl_convert") is not None

@@ -1,1 +1,0 @@
-"""Where rows live when they outgrow memory."""

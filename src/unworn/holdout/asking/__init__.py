@@ -1,0 +1,1 @@
+"""Before an ask reaches the desk: its arguments checked, its guess found, its code tried."""

@@ -1,0 +1,120 @@
+"""The last word: what final values would reach, and the asks that tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from unworn.basics.display import show_html
+from unworn.errors import Unaskable
+from unworn.holdout.jobs import Ask
+from unworn.mechanisms.contract.mechanism import has_failed
+from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
+from unworn.mechanisms.symbols.final_values import final_event, likely_final, widest_final
+from unworn.record.transcript import Transcript
+
+
+@dataclass(frozen=True)
+class FinalQuote:
+    """What final values would reach, told before any row is read.
+
+    ``widths`` are half-widths, at most these. Where the holdout ``closes`` nothing can be asked after them; else
+    everything that follows pays ``cost`` nats for them. With ``repeat`` all were told before: they are free.
+    """
+
+    labels: tuple[str, ...]
+    widths: tuple[float, ...]
+    closes: bool
+    cost: float
+    repeat: bool = False
+
+    def __str__(self) -> str:
+        lines = [f"{label}: at most ± {width:.4f}" for label, width in zip(self.labels, self.widths, strict=True)]
+        return "\n".join([*lines, self._ending()])
+
+    def _ending(self) -> str:
+        if self.repeat:
+            return "Told before: hearing it again costs nothing."
+        them = "it" if len(self.labels) == 1 else "them"
+        if self.closes:
+            return f"After {them} the holdout is closed."
+        return f"What is asked after {them} pays {self.cost:.3g} nats more."
+
+    def _repr_html_(self) -> str:
+        cells = zip(self.labels, self.widths, strict=True)
+        rows = "".join(f"<tr><td>{show_html(label)}</td><td>± {width:.4f}</td></tr>" for label, width in cells)
+        return f"<table>{rows}</table><small>{show_html(self._ending())}</small>"
+
+
+def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list[Ask]:
+    """The same questions as final ones, fixed together, with what is known about them.
+
+    Those that have a final value already are told it again, and share nothing with the others.
+    """
+    if any(ask.facts.null is not None for ask in asks):
+        raise Unaskable("a test has no final value: ask for the final value of the question itself")
+    names = dict.fromkeys(ask.query.fingerprint for ask in asks)
+    last = {name: close or transcript.answered(name, FINAL) is not None for name in names}
+    fresh = [name for name in names if transcript.answered(name, FINAL if last[name] else OPEN_FINAL) is None]
+    places = {name: (position, len(fresh), close) for position, name in enumerate(fresh)}
+    return [
+        replace(ask, guess=None, parent=_narrowest(name, transcript), final=places.get(name, (0, 1, last[name])))
+        for ask in asks
+        for name in [ask.query.fingerprint]
+    ]
+
+
+def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
+    """Refuse final values of models that would be wider than what is known, before the holdout is closed for them.
+
+    Those of all other questions are intersected with what is known; but code may answer differently the second time.
+    """
+    for ask in asks:
+        if not ask.facts.runs_code or ask.parent is None or transcript.answered(*ask.name) is not None:
+            continue
+        known = transcript.record(ask.parent).published
+        offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
+        expected = likely_final(replace(offer, within=(known.low, known.high)))  # if it answers as before
+        before, after = (known.high - known.low) / 2, transcript.mechanism.publish_width(offer, expected)
+        if after > before:
+            raise Unaskable(
+                f"the final value of {ask.query.label} may be wider than answer {ask.parent}, ± {before:.4g}: about "
+                f"± {after:.4g}.\n  Nothing was charged, and the holdout is as it was. Ask for the final value of its "
+                "predictions, given as an array: it is never wider than what is known."
+            )
+
+
+def _narrowest(fingerprint: str, transcript: Transcript) -> int | None:
+    """The answer that tells most of a question, if one was given."""
+    told = (
+        (record.published.high - record.published.low, index)
+        for index in _all_told(fingerprint, transcript)
+        for record in [transcript.record(index)]
+        if record.offer.null is None and not has_failed(record.symbol)
+    )
+    return min(told, default=(0.0, None))[1]
+
+
+def _all_told(fingerprint: str, transcript: Transcript) -> Iterator[int]:
+    """All answers to a question, and to those all that sharpened them; but no value that closed the holdout."""
+    parents: list[int | None] = [None, OPEN_FINAL]
+    for parent in parents:
+        for index in transcript.all_answered(fingerprint, parent):
+            parents.append(index)
+            yield index
+
+
+def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:
+    """What these final asks would reach."""
+    widths, costs = list[float](), dict[str, float]()
+    for ask in asks:
+        told = transcript.answered(*ask.name)
+        if told is not None:
+            published = transcript.record(told).published
+            widths.append((published.high - published.low) / 2)
+            continue
+        offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
+        widths.append(widest_final(offer))
+        costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, likely_final(offer)), "nats", 0.0)
+    labels = tuple(ask.query.label for ask in asks)
+    return FinalQuote(labels, tuple(widths), close, sum(costs.values()), repeat=not costs)

@@ -1,0 +1,103 @@
+"""Where a guess comes from: the asker, else training rows, practice rows, or the latest answer to the same metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+from unworn.errors import Unaskable
+from unworn.holdout.asking.code_on_train import run_on_train
+from unworn.mechanisms import Guess
+from unworn.mechanisms.coded.guess_and_check import standard_error
+from unworn.queries import metric as metric_query
+from unworn.queries.language.literals import as_float
+from unworn.queries.predictions import NamedPredictions
+from unworn.queries.query import Facts, Query
+from unworn.record.transcript import Transcript
+
+if TYPE_CHECKING:
+    from unworn.rows import Sample
+
+
+def given_guess(
+    facts: Facts, value: SupportsFloat, error: float | None = None, discordance: float | None = None
+) -> Guess:
+    """The asker's own guess, checked: it is theirs, so a mistake is an error and nothing is charged."""
+    number = as_float(value, "a guess")
+    if not facts.low <= number <= facts.high:  # also refuses NaN
+        raise Unaskable(
+            f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
+            "guess in the question's own units"
+        )
+    return Guess(number, _width(error, facts, "the guess's standard error"), _width(discordance, facts, "discordance"))
+
+
+def train_guess(query: Query, train: Sample) -> Guess | None:
+    """The value on rows the asker may see; none when the question cannot be put to them.
+
+    Code that fails on them is refused, with its own error in full.
+    """
+    if not query.portable:
+        return None
+    try:
+        facts = query.facts(train.schema, train.rows)
+    except Unaskable:
+        return None
+    return visible_guess(query, facts, train, "train")
+
+
+def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess:
+    """The exact value on rows that may be seen, with its standard error and, of paired questions, the discordance."""
+    if facts.kind == "paired":
+        difference, spread = (float(x) for x in run_on_train(query, rows, lambda: rows.differences([query])[0]))
+        span = (facts.high - facts.low) / 2
+        # Doubled; and agreement on every one of them still leaves room for a few that differ.
+        discordance = min(2 * max(spread / span, 8 / rows.size), 1.0)
+        variance = max(spread / span - (difference / span) ** 2, 0.0)
+        return Guess(difference, span * standard_error(variance, rows.size), discordance * span, origin)
+    if facts.kind == "binary":
+        value, span = int(run_on_train(query, rows, lambda: rows.counts([query])[0])) / rows.size, 1.0
+    else:
+        value = float(run_on_train(query, rows, lambda: rows.means([query])[0]))
+        span = facts.high - facts.low
+    share = (value - facts.low) / span
+    return Guess(value, span * standard_error(share * (1 - share), rows.size), None, origin)
+
+
+def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | None:
+    """The latest answer to the same metric: a function of what was released, so it costs nothing."""
+    if query.family is None or facts.kind == "paired":  # for a difference, no difference is the better guess
+        return None
+    latest = transcript.latest(query.family)
+    if latest is None:
+        return None
+    return Guess(min(max(latest.published.value, facts.low), facts.high), None, None, "ledger")
+
+
+def _width(value: float | None, facts: Facts, what: str) -> float | None:
+    if value is None:
+        return None
+    width = as_float(value, what)
+    if not (math.isfinite(width) and width >= 0):
+        raise Unaskable(f"{what} must be a finite number of at least 0, not {width}")
+    return min(width, facts.span)  # wider than the range says no more than as wide
+
+
+def fold_guess(
+    estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
+) -> tuple[float, float | None] | None:
+    """A fitted estimator's score on a fold that it was not fitted on, with its standard error.
+
+    An estimator that fails there is refused before it is shown the holdout's rows.
+    """
+    from unworn.rows import Sample
+
+    query = metric_query(metric, NamedPredictions(estimator, "fold", watch=False), **options)
+    try:
+        labels = Sample.read(None, y)
+    except Unaskable:
+        return None
+    # The fold as it is, whatever its form: only its labels are read here, the rest is for the estimator.
+    guess = train_guess(query, Sample(labels.columns, labels.schema, rows=labels.rows, features=X))
+    return None if guess is None else (guess.value, guess.error)

@@ -1,0 +1,164 @@
+"""What may follow an answer, or come before it: a price, a narrower interval, the exact value as the last word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, SupportsFloat, overload
+
+from unworn.basics.display import show_value
+from unworn.errors import Unaskable
+from unworn.holdout.asking.argument_checks import check_asker, check_list
+from unworn.holdout.asking.preparation import Preparation
+from unworn.holdout.jobs import Ask
+from unworn.mechanisms import GuessAndCheck
+from unworn.mechanisms.contract.mechanism import has_failed
+from unworn.queries import Query, parse
+from unworn.queries.code.code_in_query import check_code
+from unworn.record.answer import Answer
+
+if TYPE_CHECKING:
+    from unworn.holdout.asking.final_asks import FinalQuote
+    from unworn.mechanisms.contract.record import Record
+    from unworn.record.meter import Quote
+
+
+class Refinement(Preparation):
+    """The part of :class:`~unworn.holdout.Holdout` that quotes, sharpens and finishes."""
+
+    def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
+        """Get a narrower interval for an answer that matters, by asking the same question again inside its cell.
+
+        The cell is the range of values that the answer told. A model that was fitted again since is another model, and
+        is refused.
+        """
+        if not isinstance(answer, Answer):
+            raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
+        record = self._record_of(answer)
+        if record.offer.null is not None:
+            raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
+        if record.offer.final is not None:
+            raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
+        if record.offer.radius:
+            raise Unaskable(
+                "a noisy answer names no cell to sharpen: ask(..., guess=, again=True), or ask for the final value"
+            )
+        if not isinstance(self.mechanism, GuessAndCheck):
+            raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
+        ask = Ask(self._question_of(answer, record), record.facts, None, check_asker(by), parent=answer.index)
+        with self._desk.order():
+            transcript = self._desk.released()
+            if transcript.answered(*ask.name) is None:
+                offer = transcript.offer(ask.facts, None, ask.parent)
+                self.mechanism.check_gain(record.offer, record.symbol, offer)
+        return self._one(ask)
+
+    @overload
+    def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
+    @overload
+    def final(
+        self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
+    ) -> list[Answer]: ...
+    def final(
+        self,
+        questions: Answer | Query | str | Iterable[Answer | Query | str],
+        *,
+        close: bool = True,
+        by: str | None = None,
+    ) -> Answer | list[Answer]:
+        """Release exact values as the last word, nearly as sharp as those of a test set that nobody had touched.
+
+        Several answers or questions given at once are fixed together and share the level. The holdout is then closed:
+        the values can be this sharp because nothing follows. ``close=False`` keeps it open, at a price that
+        :meth:`quote_final` gives beforehand. A final interval is never wider than what was known. That of a model,
+        whose code may answer differently the second time, is refused where it would be wider.
+        """
+        from unworn.holdout.asking.final_asks import check_not_wider
+
+        one = isinstance(questions, Answer | Query | str)
+        asks = self._final_asks(questions, close, by)
+        with self._desk.order():
+            check_not_wider(asks, self._desk.released())
+        told = self._enter(asks)
+        return self._checked_answer(told[0]) if one else told
+
+    def quote_final(
+        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True
+    ) -> FinalQuote:
+        """How sharp :meth:`final` would be, and what it would cost, without asking for it."""
+        from unworn.holdout.asking.final_asks import quote_final
+
+        asks = self._final_asks(questions, close, None)
+        with self._desk.order():
+            return quote_final(asks, self._desk.released(), close)
+
+    def _final_asks(self, questions: Any, close: bool, by: str | None) -> list[Ask]:
+        from unworn.holdout.asking.final_asks import final_asks
+
+        if not isinstance(close, bool):
+            raise Unaskable(f"close= is True or False, not {show_value(close)}")
+        listed = (
+            [questions] if isinstance(questions, Answer | Query | str) else check_list(questions, "final questions")
+        )
+        if not listed:
+            raise Unaskable("name at least one answer or question whose final value is wanted")
+        asks = []
+        for question in listed:
+            if isinstance(question, Answer):
+                record = self._record_of(question)
+                query = self._question_of(question, record)
+                asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice))
+            else:
+                asks.append(self._prepare(question, None, by=by, test=True))
+        with self._desk.order():
+            return final_asks(asks, self._desk.released(), close)
+
+    def _record_of(self, answer: Answer) -> Record:
+        """What this holdout's ledger says of one of its answers."""
+        entry = answer.certificate.entry
+        if entry.holdout != self.id:
+            raise Unaskable("this answer comes from another holdout; ask there")
+        with self._desk.order():
+            transcript = self._desk.released()
+            if not 0 < entry.index < transcript.length or transcript.entry(entry.index).hash != entry.hash:
+                raise Unaskable(f"answer {entry.index} is not in this holdout's ledger; take one from .answers or ask")
+            record = transcript.record(entry.index)
+        if has_failed(record.symbol):
+            raise Unaskable("there is no answer to build on: the question's own code failed on the rows")
+        return record
+
+    def _question_of(self, answer: Answer, record: Record) -> Query:
+        """The question that an answer was given to, if it is still the same."""
+        query = answer.query if answer.query is not None else parse(record.question)
+        if query.fingerprint != record.fingerprint:
+            raise Unaskable("this answer carries another question than the one it was given to: ask that one itself")
+        query.facts(self._sample.schema, self._sample.length)
+        check_code(query)
+        return query
+
+    def quote(
+        self,
+        question: Query | str,
+        guess: SupportsFloat | None = None,
+        *,
+        guess_se: float | None = None,
+        again: bool = False,
+        noise: bool = False,
+    ) -> Quote:
+        """What a question would cost and how wide its answer would be, without asking it.
+
+        With ``again=True``, the price of asking a question that was answered before anew.
+        """
+        from unworn.record.meter import Quote
+
+        ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
+        with self._desk.order():
+            transcript = self._desk.released()
+            told = None if again else transcript.answered(ask.query.fingerprint)
+            if told is not None:
+                known = self._desk.answer(told)
+                return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high, currency)
+            offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
+        mechanism = self.mechanism
+        likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
+        (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
+        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)

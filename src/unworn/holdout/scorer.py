@@ -1,0 +1,82 @@
+"""The scikit-learn scorer: the fold guesses, the holdout checks.
+
+A plain callable that imports nothing of scikit-learn: ``GridSearchCV(scoring=holdout.scorer("accuracy"))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn, Protocol, SupportsFloat
+
+from unworn.errors import Exhausted, LedgerError, Mismatch, ReadOnly, UnwornError
+from unworn.queries.metrics.named_metrics import greater_is_better
+
+
+class Scores(Protocol):
+    """A holdout, or a worker's connection to one."""
+
+    def score(
+        self,
+        predictions: Any,
+        guess: SupportsFloat | None = None,
+        *,
+        metric: str = "accuracy",
+        guess_se: float | None = None,
+        **options: Any,
+    ) -> SupportsFloat: ...
+
+    def fold_guess(
+        self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
+    ) -> tuple[float, float | None] | None: ...
+
+
+class Scorer:
+    """Scores a fitted estimator on the holdout, with its score on the fold (and that score's error) as the guess.
+
+    Greater is better, as searches expect: losses come back negative. The same fitted estimator is asked once: a search
+    that wants training scores too gets the recorded answer again, and the training fold is never a guess.
+
+    Attributes
+    ----------
+    holdout, metric, options
+        What it was made from.
+    """
+
+    def __init__(self, holdout: Scores, metric: str, options: Mapping[str, Any]) -> None:
+        self.holdout = holdout
+        self.metric = metric
+        self.options = dict(options)
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | Spent:
+        """The score of the estimator on the holdout; ``X`` and ``y`` are the fold it is guessed from."""
+        guess = None if y is None else self.holdout.fold_guess(estimator, X, y, self.metric, self.options)
+        value, error = (None, None) if guess is None else guess
+        try:
+            answer = self.holdout.score(estimator, value, metric=self.metric, guess_se=error, **self.options)
+        except (Exhausted, Mismatch, ReadOnly, LedgerError) as refusal:  # no other candidate will fare better
+            return Spent(refusal)
+        return float(answer) if greater_is_better(self.metric) else -float(answer)
+
+    def __repr__(self) -> str:
+        return f"{self.holdout!r}.scorer({self.metric!r})"
+
+
+class Spent:
+    """What a scorer returns once the holdout cannot be asked any more: nothing that can be taken for a number.
+
+    scikit-learn turns an exception inside a scorer into ``error_score`` and goes on fitting, but it unwraps the
+    returned score outside that guard. Raising there ends the search with the holdout's own error, whatever
+    ``error_score`` is.
+    """
+
+    def __init__(self, refusal: UnwornError) -> None:
+        self.refusal = refusal
+
+    def item(self) -> NoReturn:
+        raise self.refusal
+
+    def __float__(self) -> float:
+        raise self.refusal
+
+    def __repr__(self) -> str:
+        return f"Spent({self.refusal.message.splitlines()[0]!r})"

@@ -1,0 +1,1 @@
+"""Bounds that nothing in the product uses: for comparison, and for readers of the papers."""

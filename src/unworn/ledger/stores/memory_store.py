@@ -1,0 +1,110 @@
+"""A store in this object's own memory: for trying things out, and for tests."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Collection, Sequence
+
+from unworn.errors import Conflict, LedgerError
+from unworn.ledger.checkpoint import Checkpoint
+from unworn.ledger.entry import GENESIS, Entry
+from unworn.ledger.entry_pages import EntryPages
+from unworn.ledger.keys import Key
+from unworn.ledger.store import Ticket, check_run, check_terms, newcomers, refusal
+
+
+class MemoryStore:
+    """Entries, packed, and keys in dictionaries; gone with the process.
+
+    A forked process has a copy of the ledger that its parent cannot see. Both could spend the same
+    budget, so the copy can be read but not extended.
+
+    >>> store, key = MemoryStore(), Key(bytes(32))
+    >>> terms = Entry.seal("ab" * 16, 0, GENESIS, {"public": key.public}, key)
+    >>> store.create(terms, key)
+    >>> store.append([Entry.seal("ab" * 16, 1, terms.hash, {"symbol": 0}, key)], expect=terms.hash)
+    >>> [entry.index for entry in store.read("ab" * 16)]
+    [0, 1]
+    """
+
+    url: str | None = None
+
+    def __init__(self) -> None:
+        self._chains: dict[str, EntryPages] = {}
+        self._checkpoints: dict[str, dict[int, Checkpoint]] = {}
+        self._keys: dict[str, Key] = {}
+        self._lock, self._sealing = threading.Lock(), threading.Lock()
+        self._pid = os.getpid()
+
+    def holdouts(self) -> dict[str, Entry]:
+        return {holdout: chain.first for holdout, chain in list(self._chains.items())}
+
+    def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
+        chain = self._chains.get(holdout)
+        return [] if chain is None else chain.read(max(start, 0), stop)
+
+    def length(self, holdout: str) -> int:
+        chain = self._chains.get(holdout)
+        return 0 if chain is None else chain.latest[-1].index + 1
+
+    def checkpoints(self, holdout: str) -> list[Checkpoint]:
+        kept = self._checkpoints.get(holdout, {})
+        return [kept[index] for index in sorted(kept)]
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self._checkpoints.setdefault(checkpoint.holdout, {})[checkpoint.index] = checkpoint
+
+    def check_whole(self) -> None:
+        """What is in memory is as it was put there."""
+
+    def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
+        check_terms(terms, key)
+        if terms.holdout not in self._chains:
+            self.keep_key(terms.holdout, key)
+        with self._sealing:
+            if error := newcomers(among, list(self._chains)):
+                raise error
+            self.append([terms], expect=GENESIS)
+
+    def key(self, holdout: str) -> Key | None:
+        return self._keys.get(holdout)
+
+    def keep_key(self, holdout: str, key: Key) -> None:
+        if self._keys.setdefault(holdout, key) != key:
+            raise Conflict(f"another key is already kept for holdout {holdout[:12]}…", holdout=holdout)
+
+    def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
+        check_run(entries, expect)
+        if self._pid != os.getpid():
+            raise LedgerError(
+                f"this ledger lives in the memory of process {self._pid}; a forked copy spends it twice\n"
+                "  Nothing was charged. Use a ledger both can open, such as ledger='sqlite:///holdout.db'."
+            )
+        ticket = Ticket(entries, expect, _settled)
+        with self._lock:
+            chain = self._chains.get(ticket.holdout)
+            last = None if chain is None else chain.latest[-1]
+            error = refusal(ticket, -1, GENESIS) if last is None else refusal(ticket, last.index, last.hash)
+            if error is not None:
+                ticket.refuse(error)
+                return ticket
+            # Each branch is one step: a reader, who takes no lock, sees all of the entries or none.
+            if chain is None:
+                chain = self._chains[ticket.holdout] = EntryPages(list(ticket.entries))
+            else:
+                chain.latest += ticket.entries
+            if chain.is_long:
+                self._chains[ticket.holdout] = chain.pack()
+            ticket.accept()
+        return ticket
+
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        self.enqueue(entries, expect).wait()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _settled(ticket: Ticket) -> None:
+    raise LedgerError("a ticket of a memory store is settled when it is made")

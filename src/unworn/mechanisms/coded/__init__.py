@@ -1,0 +1,1 @@
+"""Answers of few words, priced by how surprising the conversation is."""

@@ -1,0 +1,241 @@
+"""The Ladder: a leaderboard that answers only to those who are a whole step better than the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from unworn.bounds.code_length import distance_nats, spare_chance
+from unworn.bounds.numerics import LN2
+from unworn.errors import Unaskable
+from unworn.events import Climbed, Described, Event
+from unworn.mechanisms.coded.coded_mechanism import (
+    CodedMechanism,
+    cell_nats,
+    failed,
+    folded,
+    lone_failed,
+    lone_nats,
+    priced,
+    published,
+    typical_state,
+    whole,
+)
+from unworn.mechanisms.coded.rungs import Rungs
+from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
+from unworn.mechanisms.noisy.noisy_mechanism import check_goal
+from unworn.mechanisms.symbols.cell_limits import interval
+from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
+from unworn.mechanisms.symbols.symbol_cells import check_step
+from unworn.noise import Stream
+from unworn.queries.query import Facts, Query, has_length
+from unworn.queries.row_protocol import Rows
+
+
+@dataclass(frozen=True)
+class Ladder(CodedMechanism):
+    """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
+
+    Most submissions are not better, and being told so costs next to nothing; an improvement costs about eight nats, and
+    up to about 2 ln d + 1 more for d steps (a nat makes the conversation e times less likely under a law fixed before
+    it). So every score on the board holds for the population, however the submissions were chosen (Theorem C′). All
+    submissions are scored by one metric: that they share the ``range`` is checked, the rest is up to the organiser.
+
+    Parameters
+    ----------
+    step
+        What counts as an improvement, as a share of the range.
+    baseline
+        A score to beat, known beforehand, in the metric's own units. Without one the first submission is told which
+        step of the range it reached, which costs the logarithm of the number of steps.
+    higher
+        Whether a higher score is better; ``False`` for losses.
+    feedback
+        ``"score"`` tells by how many steps; ``"bit"`` only that it was at least one, and the best then moves up by one.
+        Intervals are then narrower, because there is less to pay for.
+    range
+        The metric's range.
+
+    Examples
+    --------
+    >>> board = Ladder(step=0.005, baseline=0.5)
+    >>> state = board.begin(rows=10_000, confidence=0.95, asks=1_000)
+    >>> offer = board.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
+    >>> better = board.publish(offer, 80)
+    >>> round(better.value, 4), round(better.low, 3), round(better.high, 3)
+    (0.9025, 0.885, 0.919)
+    >>> worse = board.publish(offer, 0)
+    >>> worse.low, round(worse.high, 3), worse.source
+    (0.0, 0.513, 'not better')
+
+    References
+    ----------
+    Blum and Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", ICML 2015; the code and the
+    limits are derived in ``docs/mechanisms/ladder.md``.
+    """
+
+    step: float
+    baseline: float | None = None
+    higher: bool = True
+    feedback: Literal["score", "bit"] = "score"
+    range: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        self.check_law()
+        check_step("step", self.step)
+        if self.feedback not in ("score", "bit"):
+            raise ValueError(f"feedback is 'score' or 'bit', not {self.feedback!r}")
+        if len(self.range) != 2 or not has_length(*self.range):
+            raise ValueError(f"range is the metric's lowest and highest value, both finite, not {self.range!r}")
+        object.__setattr__(self, "range", (float(self.range[0]), float(self.range[1])))  # a ledger has it as a list
+        if self.baseline is not None and not self.range[0] <= self.baseline <= self.range[1]:
+            raise ValueError(
+                f"baseline must lie in the range [{self.range[0]:g}, {self.range[1]:g}], in its units, "
+                f"not {self.baseline!r}"
+            )
+        if self.feedback == "bit" and self.baseline is None:
+            raise ValueError("feedback='bit' goes up one step at a time, from a baseline: give baseline=")
+
+    def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
+        state = super().begin(rows, confidence, asks)
+        if self.baseline is None:
+            return state
+        return replace(state, best=Rungs(*self.range, self.step, self.higher).of(self.baseline))
+
+    def check(self, facts: Facts) -> None:
+        super().check(facts)
+        if facts.kind == "paired":
+            raise self.refused(facts, "a board has one score per submission; PairedLadder compares two")
+        if (facts.low, facts.high) != self.range:
+            raise Unaskable(
+                f"this board's scores lie in [{self.range[0]:g}, {self.range[1]:g}], and this question's in "
+                f"[{facts.low:g}, {facts.high:g}]: all submissions share one metric, and range= is its range"
+            )
+
+    def after(self, state: State, event: Event) -> State:
+        if isinstance(event, Described):  # it raised
+            if state.best is None and state.pattern is not None:
+                return state.further(nats=event.nats)
+            return folded(state, event.surprise, event.nats)
+        if not isinstance(event, Climbed):
+            raise TypeError(f"the Ladder does not know the event {event!r}")
+        # The first score, told without a baseline, is one of equally long words, and no surprise.
+        first = state.best is None
+        later = state.further(nats=event.nats) if first else folded(state, event.steps > 0, event.nats)
+        return replace(later, best=_rung(state.best) + event.steps) if event.steps else later
+
+    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
+        if position:
+            raise Unaskable("a ladder is climbed one submission at a time: each is compared with the best before it")
+        rungs = Rungs(facts.low, facts.high, self.step, self.higher)
+        outside = state.best is None  # the first score is one of equally long words
+        return replace(priced(state, facts, 0, "" if outside else "asker"), cells=rungs.count, best=state.best)
+
+    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
+        symbol = exact_value(offer, query, rows)
+        if symbol != RAISED:
+            climbed = self._rungs(offer).of(spread_of(offer, symbol)[0]) - _rung(offer.best)
+            symbol = min(max(climbed, 0), self._most(offer))
+        return Reply(symbol, self.event(offer, symbol))
+
+    def event(self, offer: Offer, symbol: Symbol) -> Event:
+        if has_failed(symbol):
+            return self._failed(offer, symbol)
+        steps = whole(symbol, self._most(offer))
+        return Climbed(steps, self._nats(offer, steps))
+
+    def _nats(self, offer: Offer, steps: int) -> float:
+        """What a word costs: the words of surprises, and all the others, sum to at most one (Kraft's inequality)."""
+        if offer.best is None:
+            if steps == 0:
+                raise ValueError("the first score reaches some rung")
+            return math.log(offer.cells) if offer.place is None else cell_nats(offer, steps)
+        if steps == 0:
+            return 0.0
+        if self.feedback == "bit":
+            return lone_nats(offer)
+        if offer.place is None:
+            return LN2 * offer.runs_code + math.log(steps * (steps + 1))
+        return LN2 * offer.runs_code + distance_nats(steps, self._most(offer))
+
+    def _failed(self, offer: Offer, symbol: Symbol) -> Described:
+        """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
+        if offer.best is None and offer.place is not None:
+            return Described(False, cell_nats(offer, symbol))
+        if offer.best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free
+            return failed(offer, symbol, 0.0)
+        if self.feedback == "bit":
+            return lone_failed(offer, symbol)
+        spare = 1.0 / (self._most(offer) + 1) if offer.place is None else spare_chance(self._most(offer))
+        return failed(offer, symbol, -math.log(spare) + 1e-12)
+
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        told = 0.0 if offer.best is not None else self._nats(offer, 1)
+        return calm + told, surprised + self._nats(offer, min(1, self._most(offer)))
+
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        rungs, steps = self._rungs(offer), whole(symbol, self._most(offer))
+        reached = _rung(offer.best) + steps
+        if not steps:  # the board does not move, and shows what it showed
+            cell = rungs.cell(0, reached)
+        else:
+            cell = rungs.cell(reached, rungs.count - 1 if self.feedback == "bit" else reached)
+        source = "ladder" if steps else "not better"
+        surprise, nats = bool(steps) and offer.best is not None, self._nats(offer, steps)
+        if self.feedback == "bit":  # on which side of an edge the score lies
+            limits = interval(offer, cell, 1.0, self.log_one_side(offer, surprise, nats))
+            return published(rungs.edge(reached), limits, source)
+        return published(
+            rungs.middle(reached), interval(offer, cell, 1.0, self.log_side(offer, surprise, nats)), source
+        )
+
+    def numbers(self, offer: Offer) -> dict[str, float]:
+        return {"step": self.step} if offer.best is None else {"step": self.step, "best": float(offer.best)}
+
+    def likely(self, offer: Offer) -> Symbol:
+        """An improvement by one step: what is submitted is hoped to be one, and its width is what one wants to know."""
+        return min(1, self._most(offer))
+
+    def widest(self, offer: Offer) -> float:
+        """The widest interval of a score that goes on the board: "not better" is no score, and bounded on one side."""
+        rungs, least = self._rungs(offer), _rung(offer.best) + 1
+        if self.feedback == "bit" or least >= rungs.count:
+            return self.publish_width(offer, self.likely(offer))
+        # Limits are widest in the middle of the range; a cell farther out may hold one row more.
+        row = 1 / offer.rows if offer.kind == "binary" else 0.0
+        # The longest word of all stands for each of them.
+        level = self.log_side(offer, offer.best is not None, self._nats(offer, self._most(offer)))
+        widths = []
+        for rung in (rungs.count // 2 - 1, rungs.count // 2, rungs.count // 2 + 1):
+            first, last = rungs.cell(min(max(rung, least), rungs.count - 1))
+            low, high = interval(offer, (max(first - row, offer.low), min(last + row, offer.high)), 1.0, level)
+            widths.append((high - low) / 2)
+        return max(widths)
+
+    def _rungs(self, offer: Offer) -> Rungs:
+        return Rungs(offer.low, offer.high, self.step, self.higher)
+
+    def _most(self, offer: Offer) -> int:
+        """The largest number of steps there is to tell; 0 once the best is on the last rung."""
+        left = offer.cells - 1 - _rung(offer.best)
+        return min(left, 1) if self.feedback == "bit" else left
+
+    @classmethod
+    def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
+        """Steps of a standard error at one half, below which scores differ by chance.
+
+        >>> Ladder.for_(rows=10_000, asks=1_000).step
+        0.005
+        """
+        ladder = cls(1 / math.ceil(2 * math.sqrt(rows)))
+        last = replace(typical_state(ladder.begin(rows, confidence, asks), asks - 1, 0, 0.0), best=0)
+        narrowest = ladder.widest(ladder.offer(last, Facts("binary", 0.0, 1.0, zero_one=True), None))
+        check_goal(cls.__name__, narrowest, width, rows, asks)
+        return ladder
+
+
+def _rung(best: int | None) -> int:
+    """Before the first score, the rung below all."""
+    return -1 if best is None else best

@@ -1,0 +1,145 @@
+"""What one ledger entry says: the question, the offer, the symbol, and what was published from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+from unworn import events
+from unworn.basics.frozen_init import assign_fields
+from unworn.basics.json_text import canonical, canonical_string
+from unworn.basics.typed_fields import read_fields, read_listed
+from unworn.errors import Tampered
+from unworn.events import Event
+from unworn.mechanisms.contract.mechanism import Guess, Offer, Published, Symbol
+from unworn.queries.hypothesis import null_of
+from unworn.queries.query import Facts
+
+FINAL, OPEN_FINAL = -1, -2
+"""Stand for the answer that a final value sharpens: of a question there is one that closes, and one that does not."""
+
+
+def final_name(final: tuple[int, int, bool]) -> int:
+    """Which of the two."""
+    return FINAL if final[2] else OPEN_FINAL
+
+
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One ask, as it is entered. ``batch`` is (position, size); ``parent`` the index of a sharpened answer; ``draw``
+    says which rows drawn ahead it was made from, by the name of their pool and a number: no two asks share them.
+
+    Everything here was supplied by the asker, follows from public numbers, or is the released symbol: the value on
+    the rows is not among it.
+    """
+
+    question: dict[str, Any]
+    label: str
+    fingerprint: str
+    family: str | None
+    guess: Guess | None
+    offer: Offer
+    symbol: Symbol
+    event: Event
+    published: Published
+    at: float
+    by: str | None = None
+    parent: int | None = None
+    batch: tuple[int, int] = (0, 1)
+    draw: tuple[str, int] | None = None
+
+    @property
+    def asked_of(self) -> int | None:
+        """What a repeat of the question has in common with it: nothing, the answer it sharpens, or that it is final."""
+        return self.parent if self.offer.final is None else final_name(self.offer.final)
+
+    @property
+    def facts(self) -> Facts:
+        """What was public about the question."""
+        offer = self.offer
+        return Facts(offer.kind, offer.low, offer.high, offer.zero_one, offer.runs_code, offer.sensitivity, offer.null)
+
+    def to_text(self, question: str) -> str:
+        """The canonical text of the body that :meth:`from_body` reads; ``question`` is the question's own.
+
+        Put together here, names in their order, because it is done at every ask: a dictionary of the same, which only
+        the encoder would see, takes as long to make as its text.
+        """
+        published, symbol = self.published, self.symbol
+        return (
+            f'{{"at":{canonical(self.at)},"batch":[{self.batch[0]},{self.batch[1]}],'
+            f'"by":{"null" if self.by is None else canonical_string(self.by)},'
+            f'{"" if self.draw is None else f""""draw":{canonical(self.draw)},"""}'
+            f'"event":{events.to_text(self.event)},'
+            f'"family":{"null" if self.family is None else canonical_string(self.family)},'
+            f'"fingerprint":{canonical_string(self.fingerprint)},'
+            f'"guess":{"null" if self.guess is None else canonical(self.guess.to_json())},'
+            f'"label":{canonical_string(self.label)},"offer":{canonical(self.offer.to_json())},'
+            f'"parent":{"null" if self.parent is None else self.parent},'
+            f'"published":{canonical((published.value, published.low, published.high, published.source))},'
+            f'"question":{question},"symbol":{symbol if type(symbol) is int else canonical(symbol)},"type":"ask"}}'
+        )
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Record:
+        try:
+            return _typed(
+                question=body["question"],
+                label=body["label"],
+                fingerprint=body["fingerprint"],
+                family=body["family"],
+                guess=None if body["guess"] is None else read_listed(Guess, body["guess"]),
+                offer=Offer.from_json(body["offer"]),
+                symbol=body["symbol"],
+                event=events.from_json(body["event"]),
+                published=read_listed(Published, body["published"]),
+                at=body["at"],
+                by=body["by"],
+                parent=body["parent"],
+                batch=body["batch"],
+                draw=body.get("draw"),
+            )
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+            raise Tampered("an entry of the ledger does not have the form of an ask") from error
+
+    def matches(self, offer: Offer, event: Event, published: Published) -> bool:
+        """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
+        if self.offer.null != null_of(self.question):
+            return False
+        if self.offer == offer and self.event == event and self.published == published:
+            return True  # nearly always, and found out in a tenth of the time
+        return (
+            all(
+                # A level or a price has no units, whatever the question's are.
+                _close(getattr(self.offer, name), getattr(offer, name), offer.span if name in _IN_UNITS else 1.0)
+                for name in _OFFER_FIELDS
+            )
+            and type(self.event) is type(event)
+            and _close(astuple(self.event), astuple(event), 1.0)
+            and _close(astuple(self.published), astuple(published), offer.span)
+        )
+
+
+def _typed(**told: Any) -> Record:
+    """An ask, its fields of their types; and no time at which no calendar has a day."""
+    record = read_fields(Record, told)
+    if not 0 <= record.at < LAST_DAY or not 0 <= record.batch[0] < record.batch[1]:
+        raise ValueError("no ask is entered at such a time or place")
+    return record
+
+
+LAST_DAY = 253_370_764_800.0
+"""The first second of the year 9999: no clock has shown it."""
+_IN_UNITS = frozenset({"low", "high", "guess", "slack", "cell", "inside", "within"})
+_OFFER_FIELDS = tuple(field.name for field in fields(Offer))
+
+
+def _close(told: Any, replayed: Any, span: float) -> bool:
+    """Equal up to rounding, on the scale of the question's own units."""
+    if isinstance(told, int | float) and isinstance(replayed, int | float):
+        return abs(told - replayed) <= 1e-9 * span + 1e-12 * abs(told)
+    if isinstance(told, list | tuple) and isinstance(replayed, list | tuple):
+        return len(told) == len(replayed) and all(_close(a, b, span) for a, b in zip(told, replayed, strict=True))
+    return bool(told == replayed)

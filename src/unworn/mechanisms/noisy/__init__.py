@@ -1,0 +1,1 @@
+"""Answers that are a count or a mean plus noise."""

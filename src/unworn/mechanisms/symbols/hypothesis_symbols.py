@@ -1,0 +1,55 @@
+"""From the rows to one word: a hypothesis is rejected, or it is not.
+
+The test is chosen by what is public (the question's kind, the value tested), and made at the one level that the
+mechanism gives, one side having all of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from unworn.bounds.rejection import balance_rejects, difference_rejects, mean_rejects, share_rejects
+from unworn.mechanisms.contract.mechanism import RAISED, Offer, Symbol
+from unworn.mechanisms.symbols.cell_limits import ROUNDING
+from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
+from unworn.queries.query import Facts, Query
+from unworn.queries.row_protocol import Rows
+
+
+def nominal_level(facts: Facts) -> float:
+    """ln of the level asked for, before it is corrected for what was asked before."""
+    if facts.null is None:
+        raise ValueError("this question tests no hypothesis")
+    return math.log(facts.null[2])
+
+
+def judged(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
+    """1 if the rows reject the hypothesis, 0 if they do not, or that the question's code failed."""
+    told = exact_value(offer, query, rows)
+    return RAISED if told == RAISED else int(rejects(offer, *spread_of(offer, told), level))
+
+
+def rejects(offer: Offer, value: float, spread: float, level: float) -> bool:
+    """Whether a value on the rows (with its share of discordance, if it is paired) rejects the offer's hypothesis.
+
+    >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, False, -1.0, null=(1, 0.5, 0.05))
+    >>> rejects(offer, 0.61, 1.0, math.log(0.02)), rejects(offer, 0.60, 1.0, math.log(0.02))
+    (True, False)
+    """
+    if offer.null is None:
+        raise ValueError("this offer tests no hypothesis")
+    (side, null, _), n = offer.null, offer.rows
+    if offer.kind == "binary":
+        return share_rejects(side, null, round(value * n), n, level)
+    if offer.kind == "unit":
+        mean = (value - offer.low) / offer.span - side * ROUNDING  # what rounding could have added speaks for nothing
+        return mean_rejects(side, _within(0.0, (null - offer.low) / offer.span), _within(0.0, mean), n, level)
+    if offer.zero_one and null == 0:
+        apart, ahead = round(spread * n), round(value / offer.span * n)
+        return balance_rejects(side, (apart + ahead) // 2, (apart - ahead) // 2, level)
+    difference, wide = _within(-1.0, value / offer.span - side * ROUNDING), _within(0.0, spread + ROUNDING)
+    return difference_rejects(side, _within(-1.0, null / offer.span), difference, wide, n, level, offer.zero_one)
+
+
+def _within(low: float, share: float) -> float:
+    return min(max(share, low), 1.0)

@@ -1,0 +1,40 @@
+"""Which code of the asker's a question would run on rows."""
+
+from __future__ import annotations
+
+from unworn.queries.code.callables import Function
+from unworn.queries.code.live_code import Code
+from unworn.queries.hypothesis import Hypothesis
+from unworn.queries.metrics.paired_query import Difference
+from unworn.queries.metrics.scored_query import Metric
+from unworn.queries.predictions import FromModel
+from unworn.queries.query import Query
+from unworn.queries.statistic import Statistic
+
+
+def models_of(query: Query) -> list[FromModel]:
+    """The models that a question shows rows to."""
+    if isinstance(query, Hypothesis):
+        return models_of(query.query)
+    if isinstance(query, Difference):
+        return [*models_of(query.a), *models_of(query.b)]
+    return [query.source] if isinstance(query, Metric) and isinstance(query.source, FromModel) else []
+
+
+def code_of(query: Query) -> list[Code]:
+    """All of that code, each piece with what it was when the question was made."""
+    if isinstance(query, Hypothesis):
+        return code_of(query.query)
+    if isinstance(query, Function | Statistic):
+        return [query.code]
+    return [model.code for model in models_of(query)]
+
+
+def check_code(query: Query) -> None:
+    """Refuse a question that would now run something else than what it is known by.
+
+    An estimator is often one object that is fitted again and again: a question that was made of it earlier would ask
+    about today's fit under the name of an older one.
+    """
+    for code in code_of(query):
+        code.check_unchanged()

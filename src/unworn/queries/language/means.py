@@ -1,0 +1,183 @@
+"""The two questions of the language: the share of rows where something holds, and the mean of a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unworn.errors import Unaskable
+from unworn.queries.language import literals
+from unworn.queries.language.evaluation import evaluate, truth
+from unworn.queries.language.expression_codec import from_json
+from unworn.queries.language.expressions import Expression, brief, require_predicate, wrap
+from unworn.queries.language.schema_check import check
+from unworn.queries.query import Facts, Query
+from unworn.queries.row_protocol import Bools, Floats, Frame
+from unworn.queries.schema import Schema
+
+
+class _Asked(Query):
+    """Equal when the fingerprints are: the same words ask the same."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Share(_Asked):
+    """How often a predicate holds in the population. Make it with :func:`share`."""
+
+    where: Expression
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "where", wrap(self.where))
+        require_predicate(self.where, self.where.kind, "share needs a predicate")
+
+    @property
+    def label(self) -> str:
+        return f"share of {self.where!r}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"ask": "share", "where": self.where.to_json()}
+
+    @classmethod
+    def from_json(cls, data: object) -> Share:
+        """Read the question back; anything else is refused.
+
+        >>> Share.from_json({"ask": "share", "where": ["gt", ["col", "age"], ["lit", 65]]})
+        share(age > 65)
+        """
+        fields = _fields(data, "share", ("where",))
+        return cls(from_json(fields["where"]))
+
+    def _facts(self, schema: Schema, size: int) -> Facts:
+        kind = check(self.where, schema).kind
+        require_predicate(self.where, kind, "share needs a predicate")
+        if schema.grouped:
+            # A group's value is the mean within it, so it is no longer 0 or 1.
+            return Facts("unit", 0.0, 1.0)
+        return Facts("binary", 0.0, 1.0, zero_one=True)
+
+    def values(self, frame: Frame) -> Bools:
+        return truth(self.where, frame)
+
+    def __repr__(self) -> str:
+        return f"share({self.where!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mean(_Asked):
+    """The population's mean of a number cut to a declared range. Make it with :func:`mean`."""
+
+    of: Expression
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        of = wrap(self.of)
+        _require_number(of, of.kind)
+        low, high = literals.number(self.low), literals.number(self.high)
+        if not low < high or not math.isfinite(high - low):
+            raise Unaskable(
+                f"range=({low:g}, {high:g}) is not a range: give (low, high) with low < high", low=low, high=high
+            )
+        for name, value in (("of", of), ("low", low), ("high", high)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def label(self) -> str:
+        return f"mean of {self.of!r} in [{literals.plain(self.low)}, {literals.plain(self.high)}]"
+
+    def to_json(self) -> dict[str, Any]:
+        bounds = [literals.plain(self.low), literals.plain(self.high)]
+        return {"ask": "mean", "of": self.of.to_json(), "range": bounds}
+
+    @classmethod
+    def from_json(cls, data: object) -> Mean:
+        """Read the question back; anything else is refused.
+
+        >>> Mean.from_json({"ask": "mean", "of": ["col", "income"], "range": [0, 200000]})
+        mean(income, range=(0, 200000))
+        """
+        fields = _fields(data, "mean", ("of", "range"))
+        return cls(from_json(fields["of"]), *_ends(fields["range"]))
+
+    def _facts(self, schema: Schema, size: int) -> Facts:
+        found = check(self.of, schema)
+        _require_number(self.of, found.kind)
+        if found.nullable:
+            raise Unaskable(
+                f"{brief(self.of)} may be missing (a nullable column, or a division by what may be 0): "
+                "average it with .fill(value) (in SQL: coalesce(column, value)), or declare the column without missing "
+                "values in schema="
+            )
+        return Facts("unit", self.low, self.high)
+
+    def values(self, frame: Frame) -> Floats:
+        """The values cut to the range. What is missing all the same counts as the low end.
+
+        That happens when a column declared complete is not, or when arithmetic overflows. Raising instead
+        would tell the asker, for free, that such a row exists.
+        """
+        found, missing = evaluate(self.of, frame)
+        result: Floats = np.clip(found, self.low, self.high)
+        if missing is not None:
+            result[missing] = self.low
+        return result
+
+    def __repr__(self) -> str:
+        return f"mean({self.of!r}, range=({literals.plain(self.low)}, {literals.plain(self.high)}))"
+
+
+def share(predicate: Expression | bool) -> Share:
+    """How often a predicate holds.
+
+    >>> from unworn.queries.language.expressions import col
+    >>> question = share((col("age") > 65) & (col("plan") == "basic"))
+    >>> question.label
+    "share of (age > 65) & (plan == 'basic')"
+    >>> question == share((65.0 < col("age")) & (col("plan") == "basic"))
+    True
+    """
+    return Share(predicate)  # type: ignore[arg-type]  # Share wraps constants
+
+
+def mean(expression: Expression, range: tuple[float, float]) -> Mean:
+    """The mean of a number, each value cut to the range, which is declared and never found in the rows.
+
+    >>> from unworn.queries.language.expressions import col
+    >>> mean(col("income"), range=(0, 200_000)).label
+    'mean of income in [0, 200000]'
+    >>> mean(col("income") > 5, range=(0, 1))
+    Traceback (most recent call last):
+    unworn.errors.Unaskable: income > 5 is true or false: use share(...)
+    """
+    return Mean(expression, *_ends(range))
+
+
+def _require_number(of: Expression, kind: str | None) -> None:
+    if kind == "bool":
+        raise Unaskable(f"{brief(of)} is true or false: use share(...)")
+    if kind not in (None, "number"):
+        raise Unaskable(f"mean needs a number, and {brief(of)} is a {kind}: ask for a share of a comparison instead")
+
+
+def _ends(bounds: object) -> tuple[float, float]:
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise Unaskable("mean needs range=(low, high): two finite numbers that the values are clipped to")
+    return literals.number(bounds[0]), literals.number(bounds[1])
+
+
+def _fields(data: object, ask: str, names: tuple[str, ...]) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise Unaskable(f"a question is an object with the fields ask, {', '.join(names)}; not a {type(data).__name__}")
+    if set(data) != {"ask", *names} or data["ask"] != ask:
+        raise Unaskable(f'this question has the fields "ask": "{ask}", {", ".join(names)}, and no others')
+    return data

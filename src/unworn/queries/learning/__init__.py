@@ -1,0 +1,1 @@
+"""The questions that learning asks: gradients of losses, and moments of mixtures."""

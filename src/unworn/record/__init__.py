@@ -1,0 +1,1 @@
+"""All that follows from a ledger alone: its terms, its transcript, its answers, and how to check them."""

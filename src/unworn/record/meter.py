@@ -1,0 +1,97 @@
+"""What has been spent, and what the next ask would cost: public numbers, free to look at."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from unworn.basics.display import show_html, show_line
+from unworn.errors import Exhausted
+from unworn.mechanisms import Guess
+from unworn.queries.query import Facts
+from unworn.record.transcript import Transcript
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Where a holdout stands.
+
+    ``spent`` is in the ``currency`` of the plan: nats, unless its theorem knows only privacy loss. One nat makes
+    the conversation so far e times less likely under a law fixed before it. ``next_width`` is the half-width that the
+    next 0/1 question gets if the rows agree with a guess of one half. ``use`` and ``share`` are given where
+    several uses share the rows.
+    """
+
+    asked: int
+    surprises: int
+    refused: int
+    currency: str
+    spent: float
+    planned: int | None
+    next_width: float | None
+    use: str | None = None
+    share: float | None = None
+
+    @classmethod
+    def of(cls, transcript: Transcript, refused: int = 0) -> Meter:
+        """Read a transcript's meter; refusals are free and not entered, so only the holdout itself knows them."""
+        state, mechanism = transcript.state, transcript.mechanism
+        try:
+            offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
+            width = mechanism.publish_width(offer, mechanism.likely(offer))
+        except Exhausted:
+            width = None
+        spent, currency, uses = mechanism.spent(state), mechanism.named_currency(), transcript.terms.uses
+        shared = (None, None) if uses is None else (uses.use, uses.share)
+        return cls(state.asked, state.surprises, refused, currency, spent, state.planned, width, *shared)
+
+    def to_json(self) -> dict[str, Any]:
+        told = asdict(self)
+        return told if self.use is not None else {name: told[name] for name in told if name not in ("use", "share")}
+
+    def __str__(self) -> str:
+        planned = "" if self.planned is None else f" of {self.planned}"
+        width = "none left" if self.next_width is None else f"± {self.next_width:.4f}"
+        return (
+            f"asked {self.asked}{planned} · surprises {self.surprises} · refused {self.refused} · "
+            f"{show_spent(self.spent)} {self.currency} · next {width}"
+            + ("" if self.share is None else f" · use {show_line(self.use)}, share {100 * self.share:.6g} %")
+        )
+
+    def _repr_html_(self) -> str:
+        told = self.to_json().items()
+        lines = (f"<tr><th style='text-align:left'>{name}</th><td>{show_html(value)}</td></tr>" for name, value in told)
+        return f"<table>{''.join(lines)}</table>"
+
+
+def show_spent(spent: float) -> str:
+    """To a tenth, or to two digits of what is less than one."""
+    return f"{spent:.1f}" if spent == 0 or spent >= 1 else f"{spent:.2g}"
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a question would cost and how wide its answer would be, without asking it.
+
+    ``width`` is the half-width if the rows agree with the guess (without a guess: that of any cell of the grid), and
+    ``widest`` the largest that any answer could have; ``cost`` and ``surprise_cost`` are in ``currency``.
+    ``repeat`` is true if the question was asked before, so that the recorded answer would come back for free. ``low``
+    and ``high`` are the interval that belongs to ``width``.
+    """
+
+    index: int
+    width: float
+    widest: float
+    cost: float
+    surprise_cost: float
+    guess: float | None
+    repeat: bool
+    low: float
+    high: float
+    currency: str = "nats"
+
+    def __str__(self) -> str:
+        if self.repeat:
+            return f"asked before: answer {self.index} comes back, free"
+        cost = f"{self.cost:.3g} {self.currency}"
+        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {cost}"

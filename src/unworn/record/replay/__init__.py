@@ -1,0 +1,1 @@
+"""A chain played again: every hash, signature and price, in memory that does not grow."""

@@ -1,0 +1,31 @@
+"""Checking one holdout's chain where it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from unworn.ledger import Entry, Store
+from unworn.record.chain_views import source_in
+from unworn.record.replay.chain_check import CheckedChain, Progress, check_chain
+from unworn.record.replay.check_workers import check_workers
+
+
+def check_stored_chain(
+    store: Store,
+    first: Entry,
+    length: int,
+    *,
+    public: str | None = None,
+    heads: Collection[str] = (),
+    progress: Progress = lambda done: None,
+    processes: int | None = None,
+) -> CheckedChain:
+    """Check every hash, signature and price of a chain, and its checkpoints; where it ends.
+
+    A long chain is checked by several processes, one per processor (or ``processes``), if they can open its store.
+    """
+    source, kept = source_in(store, first.holdout), store.checkpoints(first.holdout)
+    with check_workers(store.url, first, length, heads, processes) as submit:
+        return check_chain(
+            first, source, public=public, heads=heads, checkpoints=kept, submit=submit, progress=progress
+        )

@@ -1,0 +1,1 @@
+"""A release as a folder that can be given away."""

@@ -1,0 +1,1 @@
+"""Methods of release, one per file, and what they are made of."""

@@ -1,0 +1,1 @@
+"""What rows are known by: keyed digests of their values, wherever they lie."""

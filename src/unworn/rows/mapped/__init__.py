@@ -1,0 +1,1 @@
+"""Rows in a file that is mapped into memory instead of read."""

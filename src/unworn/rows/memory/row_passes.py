@@ -1,0 +1,182 @@
+"""One pass over the rows for many questions: counts, means, differences.
+
+Rows are taken 131,072 at a time, so that the values of a question stay in cache, and every question is
+evaluated on a run of rows before the next run. The result of a question is the same to the last bit
+whatever else is asked with it: a mean that moved with its company would be a channel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.errors import Unaskable
+from unworn.queries.language.means import Mean, Share
+from unworn.queries.query import Facts, Query
+from unworn.queries.row_protocol import Bools, Floats, guarded
+from unworn.rows.memory.exact_sum import Exact
+from unworn.rows.memory.parallel_scans import scan
+from unworn.rows.memory.row_runs import Chunk
+
+if TYPE_CHECKING:
+    from unworn.rows.memory.sample import Sample
+
+CHUNK = 131_072
+CELLS = 2**25
+"""How many sums of groups are kept at once: a quarter of a gigabyte. A batch with more takes more than one pass."""
+
+Values = NDArray[Any]
+
+
+def evaluate(
+    sample: Sample,
+    queries: Sequence[Query],
+    facts: Sequence[Facts],
+    take: Callable[[int, slice, Values], None],
+) -> None:
+    """Hand the values of every question on every run of rows to ``take``.
+
+    Questions that run user code go one after another, each with a memory of its own, so that the
+    predictions of one model are gone before the next model runs.
+    """
+    together = [place for place, fact in enumerate(facts) if not fact.runs_code]
+    alone = [[place] for place, fact in enumerate(facts) if fact.runs_code]
+    # NumPy's warnings would depend on rows, and where warnings are errors so would the outcome.
+    with np.errstate(all="ignore"):
+        for batch in [together, *alone]:
+            memo: dict[Hashable, Any] = {}
+            for start in range(0, sample.rows if batch else 0, CHUNK):
+                chunk = Chunk(sample, start, min(CHUNK, sample.rows - start), memo)
+                for place in batch:
+                    if facts[place].runs_code:
+                        # What the code returned may upset even us: that too is its failure, and no other.
+                        values = guarded(partial(queries[place].values, chunk))
+                    else:
+                        values = queries[place].values(chunk)
+                    take(place, chunk.span, values)
+
+
+def checked(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
+    """What is public about each question; a refusal of one that has no values row by row."""
+    facts: list[Facts] = []
+    for query in queries:
+        facts.append(query.facts(sample.schema, sample.length))
+        if facts[-1].kind == "statistic":
+            raise Unaskable(f"{query.label} is a statistic of the whole sample, and has no value for each row")
+    return facts
+
+
+def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[Any]:
+    """What each question is about, all in one pass: a count of yes, a mean, or a mean difference with its spread.
+
+    Means are kept inside the declared range, which rounding could leave by the last bit.
+    """
+    facts = checked(sample, queries)
+    for query, fact in zip(queries, facts, strict=True):
+        # Said from what is public: otherwise rows would decide whether a sum is a number at all.
+        if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
+            raise Unaskable(f"{query.label} has too wide a range: no float holds a sum of so many values")
+    if sample.unit_of_row is not None:
+        told: list[Any] = []
+        several = max(1, CELLS // sample.size)
+        for start in range(0, len(queries), several):
+            block = slice(start, start + several)
+            units = _unit_means(sample, queries[block], facts[block], members)
+            totals = [[float(np.mean(values)), float(np.mean(np.abs(values)))] for values in units]
+            told += [_statistic(fact, total, 1) for fact, total in zip(facts[block], totals, strict=True)]
+        return told
+    if len(queries) == 1 and members is None and sample.rows <= CHUNK and not facts[0].runs_code:
+        return [_statistic(facts[0], _at_once(sample, queries[0], facts[0]), sample.rows)]
+    size = sample.rows if members is None else int(np.count_nonzero(members))
+    sums = _sums(sample, queries, facts, members)
+    return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
+
+
+def _at_once(sample: Sample, query: Query, fact: Facts) -> tuple[float, float]:
+    """The same sums for one question about few rows: nothing is shared, and there is nothing to come back to."""
+    if type(query) in (Share, Mean):
+        return scan(sample, [query], None, CHUNK)[0], 0.0
+    with np.errstate(all="ignore"):
+        return _added(fact, query.values(Chunk(sample, 0, sample.rows, {})))
+
+
+def _added(fact: Facts, values: Values) -> tuple[float, float]:
+    """The sum of values and, where the question is paired, of their sizes."""
+    total = float(np.count_nonzero(values) if values.dtype == np.bool_ else np.sum(values))
+    return total, float(np.sum(np.abs(values))) if fact.kind == "paired" else 0.0
+
+
+def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
+    if fact.kind == "binary":
+        return int(totals[0])
+    mean = min(max(totals[0] / size, fact.low), fact.high)
+    return mean if fact.kind == "unit" else (mean, min(max(totals[1] / size, abs(mean)), fact.high))
+
+
+def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> NDArray[np.int64]:
+    """How many rows say yes."""
+    if any(fact.kind != "binary" for fact in checked(sample, queries)):
+        raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask for its mean")
+    return np.array(statistics(sample, queries, members), dtype=np.int64)
+
+
+def means(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
+    """Means over units."""
+    size = sample.rows if members is None else int(np.count_nonzero(members))
+    told = zip(statistics(sample, queries, members), checked(sample, queries), strict=True)
+    return np.array([value / size if fact.kind == "binary" else value for value, fact in told])
+
+
+def differences(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
+    """Mean difference and mean absolute difference over units."""
+    return np.array(statistics(sample, queries, members)).reshape(len(queries), 2)
+
+
+def _sums(
+    sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
+) -> list[tuple[float, float]]:
+    """The sum of each question's values and, where it is paired, of their sizes.
+
+    Questions in the language of expressions go together, and over the cores; all others one after another, here.
+    """
+    sums: list[tuple[float, float]] = [(0.0, 0.0)] * len(queries)
+    spoken = [place for place, query in enumerate(queries) if type(query) in (Share, Mean)]
+    if spoken:
+        told = scan(sample, [queries[place] for place in spoken], members, CHUNK)
+        for place, total in zip(spoken, told, strict=True):
+            sums[place] = (total, 0.0)
+    if len(spoken) == len(queries):
+        return sums
+    others = [place for place, query in enumerate(queries) if type(query) not in (Share, Mean)]
+    exact = [(Exact(), Exact()) for _ in others]
+
+    def take(place: int, rows: slice, values: Values) -> None:
+        added = _added(facts[others[place]], values if members is None else values[members[rows]])
+        for sum_so_far, more in zip(exact[place], added, strict=True):
+            sum_so_far.add(more)
+
+    evaluate(sample, [queries[place] for place in others], [facts[place] for place in others], take)
+    for place, (plain, absolute) in zip(others, exact, strict=True):
+        sums[place] = (plain.total, absolute.total)
+    return sums
+
+
+def _unit_means(
+    sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
+) -> list[Floats]:
+    """For each question its mean within every group, so that groups weigh the same."""
+    units, weights = sample.unit_of_row, sample.rows_of_unit
+    if units is None or weights is None:
+        raise TypeError("these rows are not grouped")
+    sums = [np.zeros(sample.size) for _ in queries]
+
+    def take(place: int, rows: slice, values: Values) -> None:
+        sums[place] += np.bincount(units[rows], weights=values, minlength=sample.size)
+
+    evaluate(sample, queries, facts, take)
+    return [(total / weights)[slice(None) if members is None else members] for total in sums]

@@ -1,0 +1,1 @@
+"""Distributions over a finite domain, kept cell by cell or in factors."""
