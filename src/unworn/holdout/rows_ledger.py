@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.errors import LedgerError, Mismatch, SecondLedger
 from unworn.holdout.opening import known_terms, knows
-from unworn.ledger import MemoryStore, Store, ledger_exists, ledger_url, open_store
+from unworn.ledger import Store, ledger_exists, ledger_url, open_store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.ledger.registry.home import LEDGERS, Unwritable
 from unworn.ledger.registry.known_rows import KnownRows, Registry, RowMarks
+from unworn.ledger.store import RepeatableStore
 from unworn.mechanisms.sealed_release import Released
 from unworn.rows.fingerprints.row_marks import is_candidate, row_marks
 
@@ -208,7 +209,7 @@ def _is_sealed(sample: Sample, known: KnownRows) -> bool:
 
 def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
     """Memory for rows that have a ledger: allowed, because it was spelled out, and said once."""
-    if isinstance(ledger, MemoryStore) and hasattr(ledger, "new_key"):
+    if isinstance(ledger, RepeatableStore):
         return None  # a simulation
     try:
         known = known_ledger(sample)

@@ -71,16 +71,13 @@ class Store(Protocol):
         """The durable entries from index ``start`` up to ``stop``, in order; none for an unknown holdout."""
 
     def length(self, holdout: str) -> int:
-        """How many entries a holdout has; 0 for an unknown one."""
+        """One more than the index of the last entry of a holdout; 0 for an unknown one."""
 
     def checkpoints(self, holdout: str) -> list[Checkpoint]:
         """What was kept of them, in order; whether they count is for the reader to see."""
 
     def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Keep one beside the entries, in place of another of the same index."""
-
-    def check_whole(self) -> None:
-        """Look at all that is kept, and not only at what opening it looks at: ``Tampered`` where it is damaged."""
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         """Keep the key, then entry 0, both durably; ``Conflict`` if the holdout exists.
@@ -107,6 +104,25 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Commit what is queued, and let go of files. Safe to call twice."""
+
+
+@runtime_checkable
+class RepeatableStore(Protocol):
+    """A store that makes keys and tells the time so that what was asked can be asked again to the same numbers."""
+
+    def new_key(self) -> Key:
+        """The key of the next holdout, from which its name follows too."""
+
+    def clock(self) -> float:
+        """The time of every entry."""
+
+
+@runtime_checkable
+class KeyFinder(Protocol):
+    """A store that can say where a key is that is not where it should be."""
+
+    def explain_missing_key(self, holdout: str) -> str:
+        """A sentence for whoever misses it, or none."""
 
 
 def check_run(entries: Sequence[Entry], expect: str) -> None:
