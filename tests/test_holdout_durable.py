@@ -58,9 +58,6 @@ class Wrapped:
     def length(self, holdout: str) -> int:
         return self.inner.length(holdout)  # type: ignore[no-any-return]
 
-    def check_whole(self) -> None:
-        self.inner.check_whole()
-
     def checkpoints(self, holdout: str) -> list[Checkpoint]:
         return self.inner.checkpoints(holdout)  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ import pytest
 from tests.long_ledgers import EVERY, X, above, asked, chain_of, opened, short_checkpoints
 from unworn import Holdout
 from unworn.certificate import replay
-from unworn.errors import LedgerError, Tampered, UnwornError
+from unworn.errors import LedgerError, Tampered
 from unworn.json_text import canonical
 from unworn.ledger import Key
 from unworn.ledger.checkpoint import Checkpoint
@@ -252,9 +252,16 @@ class TestOfALargeFile:
         assert stand(holdout) == true
         with pytest.raises(Tampered):
             holdout.ask(above(index / (ANSWERS + 2)))
-        with pytest.raises(UnwornError, match="no whole chain"):
+        with pytest.raises(Tampered, match=f"entry {index} is missing"):
             holdout.verify()
         holdout.close()
+
+    def test_an_entry_beyond_a_gap_is_missed_at_once(self, path: Path) -> None:
+        cut(path, "UPDATE entries SET idx = 100000 WHERE idx = 45")
+        for note in path.with_name("ledger.db.keys").glob("*.head"):
+            note.unlink()
+        with pytest.raises(Tampered, match="entry 45 is missing, and the ledger has entries up to 100000"):
+            opened(path)
 
     @pytest.mark.parametrize("index", [0, 40, 41, 44, 45])
     def test_what_the_state_is_read_from_is_refused_at_once(self, index: int, path: Path) -> None:

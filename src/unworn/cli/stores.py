@@ -78,8 +78,10 @@ def pick_one(store: Store, name: str | None) -> Entry:
 
 def read(store: Store, first: Entry) -> Transcript:
     """A holdout's ledger, checked for changes and folded."""
+    holdout = first.holdout
+    source, kept, length = source_in(store, holdout), store.checkpoints(holdout), store.length(holdout)
     with replaying():
-        return Transcript.load(first, source_in(store, first.holdout), store.checkpoints(first.holdout))
+        return Transcript.load(first, source, kept, length=length)
 
 
 def meter(transcript: Transcript) -> dict[str, Any]:

@@ -93,7 +93,8 @@ def open_rows(sample: Sample, store: Store, wanted: Wanted) -> Opened:
     if chain.key is not None:
         verify([chain.entry], public=chain.key.public)
     with replaying():
-        transcript = Transcript.load(chain.entry, source_in(store, holdout), store.checkpoints(holdout), key)
+        source, kept, length = source_in(store, holdout), store.checkpoints(holdout), store.length(holdout)
+        transcript = Transcript.load(chain.entry, source, kept, key, length)
     reordered = key is None or digests(sample, rows_secret(key)).order != transcript.terms.order
     sealed, practice = family.parts(sample, transcript.terms)
     return Opened(transcript, key, reordered, sealed, anew, practice)

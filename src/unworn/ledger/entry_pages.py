@@ -53,16 +53,12 @@ class EntryPages:
     another of these, which takes the place of this one in one step.
     """
 
-    __slots__ = ("_count", "_pages", "latest")
+    __slots__ = ("_count", "_pages", "first", "latest")
 
-    def __init__(self, latest: list[Entry], pages: list[EntryPage] | None = None) -> None:
-        self.latest = latest
+    def __init__(self, first: Entry, latest: list[Entry], pages: list[EntryPage] | None = None) -> None:
+        self.first, self.latest = first, latest
         self._pages = [] if pages is None else pages
         self._count = len(self._pages)
-
-    @property
-    def first(self) -> Entry:
-        return self.read(0, 1)[0]
 
     def pack(self) -> EntryPages:
         """The same chain, with the oldest of the latest entries packed."""
@@ -70,7 +66,7 @@ class EntryPages:
         while len(latest) >= _AT_HAND + PAGE:
             self._pages.append(EntryPage.of(latest[:PAGE]))
             latest = latest[PAGE:]
-        return EntryPages(latest, self._pages)
+        return EntryPages(self.first, latest, self._pages)
 
     @property
     def is_long(self) -> bool:
@@ -78,13 +74,10 @@ class EntryPages:
 
     def read(self, start: int, stop: int | None) -> list[Entry]:
         """The entries from one index up to another."""
-        pages, latest = self._pages, self.latest[:]
-        packed = PAGE * self._count
-        stop = packed + len(latest) if stop is None else max(stop, start)
+        pages, packed = self._pages, PAGE * self._count
         found: list[Entry] = []
-        for page in range(start // PAGE, min(-(-stop // PAGE), self._count)):
+        for page in range(start // PAGE, self._count if stop is None else min(-(-stop // PAGE), self._count)):
             previous = pages[page - 1].hashes[-32:].hex() if page else GENESIS
-            holdout = latest[0].holdout
-            entries = pages[page].read(holdout, PAGE * page, previous)
-            found += entries[max(start - PAGE * page, 0) : stop - PAGE * page]
-        return found + latest[max(start - packed, 0) : max(stop - packed, 0)]
+            entries = pages[page].read(self.first.holdout, PAGE * page, previous)
+            found += entries[max(start - PAGE * page, 0) : None if stop is None else stop - PAGE * page]
+        return found + self.latest[max(start - packed, 0) : None if stop is None else max(stop - packed, 0)]

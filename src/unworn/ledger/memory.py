@@ -55,9 +55,6 @@ class MemoryStore:
     def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
         self._checkpoints.setdefault(checkpoint.holdout, {})[checkpoint.index] = checkpoint
 
-    def check_whole(self) -> None:
-        """What is in memory is as it was put there."""
-
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
         if terms.holdout not in self._chains:
@@ -91,7 +88,7 @@ class MemoryStore:
                 return ticket
             # Each branch is one step: a reader, who takes no lock, sees all of the entries or none.
             if chain is None:
-                chain = self._chains[ticket.holdout] = EntryPages(list(ticket.entries))
+                chain = self._chains[ticket.holdout] = EntryPages(ticket.entries[0], list(ticket.entries))
             else:
                 chain.latest += ticket.entries
             if chain.is_long:

@@ -125,15 +125,6 @@ class SQLiteStore(GroupCommit):
             finally:
                 roll_back(connection)
 
-    def check_whole(self) -> None:
-        """Read every page of the file, and count every row: ``Tampered`` if one is damaged, or belongs to no chain."""
-        with self._mine():
-            try:
-                with self._reading() as connection:
-                    check_rows(connection, self.path, all_pages=True)
-            except sqlite3.Error as error:
-                raise explain(error, self.path, "read") from error
-
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
         is_new = not self.read(terms.holdout, 0, 1) and self._keys.write(terms.holdout, key)

@@ -71,16 +71,13 @@ class Store(Protocol):
         """The durable entries from index ``start`` up to ``stop``, in order; none for an unknown holdout."""
 
     def length(self, holdout: str) -> int:
-        """How many entries a holdout has; 0 for an unknown one."""
+        """One more than the index of the last entry of a holdout; 0 for an unknown one."""
 
     def checkpoints(self, holdout: str) -> list[Checkpoint]:
         """What was kept of them, in order; whether they count is for the reader to see."""
 
     def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Keep one beside the entries, in place of another of the same index."""
-
-    def check_whole(self) -> None:
-        """Look at all that is kept, and not only at what opening it looks at: ``Tampered`` where it is damaged."""
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         """Keep the key, then entry 0, both durably; ``Conflict`` if the holdout exists.

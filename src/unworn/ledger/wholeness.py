@@ -37,15 +37,15 @@ def check_rules(connection: sqlite3.Connection, path: Path) -> None:
     )
 
 
-def check_rows(connection: sqlite3.Connection, path: Path, *, all_pages: bool = False) -> None:
+def check_rows(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse damaged pages, and rows that belong to no chain from entry 0 on without a gap.
 
-    Of a file that is larger than ``_AT_ONCE`` pages are read only with ``all_pages``, by who verifies it; else the ends
-    of each chain are looked at, and the names of all. What lies between them whoever opens a holdout reads, or has a
-    signed checkpoint for: see docs/ledger.md.
+    Of a file that is larger than ``_AT_ONCE`` only the names of all chains are looked at, and that each has an entry 0:
+    the rest whoever opens a holdout reads, or has a signed checkpoint for (see docs/ledger.md), and whoever verifies it
+    reads all of it. To read five gigabytes at once would keep all others from asking meanwhile.
     """
     pages, size = (connection.execute(f"PRAGMA page_{what}").fetchone()[0] for what in ("count", "size"))
-    if pages * size > _AT_ONCE and not all_pages:
+    if pages * size > _AT_ONCE:
         _check_ends(connection, path)
         return
     # Twice as quick as integrity_check, which would also compare the index with the rows: that is done below.

@@ -74,11 +74,17 @@ class Transcript:
 
     @classmethod
     def load(
-        cls, first: Entry, source: Source, checkpoints: Iterable[Checkpoint] = (), key: Key | None = None
+        cls,
+        first: Entry,
+        source: Source,
+        checkpoints: Iterable[Checkpoint] = (),
+        key: Key | None = None,
+        length: int = 1,
     ) -> Transcript:
         """Go on from the last checkpoint that counts, and fold what follows it.
 
-        What is read is checked: every hash from that checkpoint on, and the signature of the last entry.
+        What is read is checked: every hash from that checkpoint on, the signature of the last entry, and that there are
+        ``length`` entries.
         """
         transcript = cls(first, source, key)
         verify([first], public=transcript.terms.public)
@@ -87,6 +93,8 @@ class Transcript:
                 break
         with pause_collection():
             transcript._read_on()
+        if transcript.length < length:
+            raise missing_entry(transcript.length, length)
         return transcript
 
     def _skip_to(self, checkpoint: Checkpoint) -> bool:
@@ -366,6 +374,14 @@ class Transcript:
         """Price an ask at this point."""
         known = None if parent is None else self.record(parent)
         return price_ask(self.mechanism, self.state, facts, guess, known, position, final)
+
+
+def missing_entry(index: int, length: int) -> Tampered:
+    """Why a chain that ends before its last entry is none."""
+    return Tampered(
+        f"entry {index} is missing, and the ledger has entries up to {length - 1}.\n  Restore it from a backup.",
+        index=index,
+    )
 
 
 def durable_gone(index: int, name: str) -> Tampered:
