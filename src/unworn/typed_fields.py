@@ -65,7 +65,7 @@ def read_listed(kind: type[_T], told: Any) -> _T:
     checks = _ordered(cast("Any", kind))
     if not isinstance(told, (list, tuple)) or len(told) > len(checks):
         raise ValueError(f"a {kind.__name__} is a list of at most {len(checks)}")
-    given = []
+    given: list[Any] = []
     for value, (at_once, check, of_list, words) in zip(told, checks, strict=False):
         found = type(value)
         if not (found in at_once and (value - value == 0 if found is float else found is not int or is_whole(value))):

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unworn.certificate import replaying
 from unworn.cli.output import BadInput
 from unworn.errors import Mismatch
 from unworn.holdout.meter import Meter
 from unworn.ledger import Entry, Store, open_store
 from unworn.mechanisms.chain_views import source_in
+from unworn.mechanisms.chunk_check import replaying
 from unworn.mechanisms.released import Released
 from unworn.mechanisms.transcript import Transcript
 

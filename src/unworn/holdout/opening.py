@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from unworn.certificate import BESIDE_A_LEDGER, replaying
+from unworn.certificate import BESIDE_A_LEDGER
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.chain_views import source_in
+from unworn.mechanisms.chunk_check import replaying
 from unworn.mechanisms.practice_share import practice_units
 from unworn.mechanisms.transcript import Terms, Transcript
 from unworn.mechanisms.uses import Uses

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 from unworn.errors import LedgerError, Tampered
 from unworn.ledger.entry import GENESIS, Entry, digest
 from unworn.ledger.keys import check_signature
 
 
-class Link(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Link:
     """Where a chain stands: all that the next entry needs to know of the one before it."""
 
     holdout: str

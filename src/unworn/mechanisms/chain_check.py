@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from unworn.errors import Tampered
 from unworn.ledger import Entry, verify
@@ -21,7 +21,8 @@ Submit = Callable[[FoldBase, int], "Future[Checked | None]"]
 """Has a piece checked, from where it begins up to an entry."""
 
 
-class CheckedChain(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CheckedChain:
     """The last entry of a chain that is as it should be, and which of the heads looked for are in it."""
 
     index: int
@@ -83,7 +84,7 @@ def check_chain(
         progress(end.index + 1)
         if claim is None:
             base = checked.after.without_questions()
-    return end._replace(heads=frozenset(found))
+    return replace(end, heads=frozenset(found))
 
 
 _AHEAD = 8

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import IO, Any
 
 from unworn.errors import LedgerError, UnwornError
@@ -53,7 +52,7 @@ def check_workers(
 
     threads = ThreadPoolExecutor(count)
     try:
-        yield partial(threads.submit, check)
+        yield lambda base, stop: threads.submit(check, base, stop)
     finally:
         for worker in workers:
             worker.end()
