@@ -69,7 +69,8 @@ class PriceReplay:
             raise Tampered(f"entry {index} claims a place in a batch that is not there", index=index)
         if position == 0:
             self._before_batch = self.state
-        self._check_facts(index, record)
+        facts = record.facts
+        self._check_facts(index, record, facts)
         if self._guesses:  # a batch is guessed from what was told before it
             self._check_guess(index, record, self._records(index - 1 - position))
         known = None if record.parent is None else self._parent(index, record)
@@ -77,7 +78,7 @@ class PriceReplay:
         if not _is_in_place(previous if position else None, final, position, size):
             raise Tampered(f"entry {index} claims another place among final values", index=index)
         mechanism = self.mechanism
-        offer = price_ask(mechanism, self._before_batch, record.facts, record.guess, known, position, final)
+        offer = price_ask(mechanism, self._before_batch, facts, record.guess, known, position, final)
         if position:
             offer = mechanism.reprice(offer, self.state)
         event, published = mechanism.charge(offer, record.symbol), mechanism.publish(offer, record.symbol)
@@ -95,9 +96,9 @@ class PriceReplay:
             raise Tampered(f"entry {index} claims to sharpen an answer to another question", index=index)
         return known
 
-    def _check_facts(self, index: int, record: Record) -> None:
+    def _check_facts(self, index: int, record: Record, told: Facts) -> None:
         """What was offered must be about the question that is recorded: its range, its kind, its sensitivity."""
-        question, told = record.question, record.facts
+        question = record.question
         try:
             if question.get("ask") in ("share", "mean"):
                 facts = parse(question).facts(self.terms.schema, self.terms.rows)

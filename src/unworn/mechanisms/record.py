@@ -13,7 +13,7 @@ from unworn.json_text import canonical, canonical_string
 from unworn.mechanisms.base import Guess, Offer, Published, Symbol
 from unworn.queries.hypothesis import null_of
 from unworn.queries.query import Facts
-from unworn.typed_fields import read_fields, read_listed
+from unworn.typed_fields import read_listed
 
 FINAL, OPEN_FINAL = -1, -2
 """Stand for the answer that a final value sharpens: of a question there is one that closes, and one that does not."""
@@ -84,20 +84,20 @@ class Record:
     def from_body(cls, body: Mapping[str, Any]) -> Record:
         try:
             return _typed(
-                question=body["question"],
-                label=body["label"],
-                fingerprint=body["fingerprint"],
-                family=body["family"],
-                guess=None if body["guess"] is None else read_listed(Guess, body["guess"]),
-                offer=Offer.from_json(body["offer"]),
-                symbol=body["symbol"],
-                event=events.from_json(body["event"]),
-                published=read_listed(Published, body["published"]),
-                at=body["at"],
-                by=body["by"],
-                parent=body["parent"],
-                batch=body["batch"],
-                draw=body.get("draw"),
+                body["question"],
+                body["label"],
+                body["fingerprint"],
+                body["family"],
+                None if body["guess"] is None else read_listed(Guess, body["guess"]),
+                Offer.from_json(body["offer"]),
+                body["symbol"],
+                events.from_json(body["event"]),
+                read_listed(Published, body["published"]),
+                body["at"],
+                body["by"],
+                body["parent"],
+                body["batch"],
+                body.get("draw"),
             )
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
             raise Tampered("an entry of the ledger does not have the form of an ask") from error
@@ -120,9 +120,9 @@ class Record:
         )
 
 
-def _typed(**told: Any) -> Record:
+def _typed(*told: Any) -> Record:
     """An ask, its fields of their types; and no time at which no calendar has a day."""
-    record = read_fields(Record, told)
+    record = read_listed(Record, told)
     if not 0 <= record.at < LAST_DAY or not 0 <= record.batch[0] < record.batch[1]:
         raise ValueError("no ask is entered at such a time or place")
     return record
