@@ -32,6 +32,7 @@ from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry, Key, Store
 from unworn.ledger.line import Line
+from unworn.ledger.store import RepeatableStore
 from unworn.mechanisms import Offer
 from unworn.mechanisms.base import STOPPED, State, has_failed
 from unworn.mechanisms.transcript import Transcript, durable_gone
@@ -71,7 +72,7 @@ class Desk:
         self.transcript = transcript
         self.key = key
         self._noise = b"" if key is None else key.derive("unworn/noise")
-        self._clock: Callable[[], float] = getattr(store, "clock", time.time)  # the lab's store repeats itself
+        self._clock: Callable[[], float] = store.clock if isinstance(store, RepeatableStore) else time.time
         self.max_width: float | None = None
         self.refused = 0
         self.pool: Pool | None = None

@@ -18,6 +18,7 @@ from unworn.certificate import BESIDE_A_LEDGER
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
+from unworn.ledger.store import KeyFinder, RepeatableStore
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.chain_views import source_in
 from unworn.mechanisms.chunk_check import replaying
@@ -130,12 +131,12 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
             f"the name {wanted.name!r} belongs to other rows in this ledger, or to another use of these.\n"
             "  Choose another name=, or open the rows it was sealed with."
         )
-    explain = getattr(store, "explain_missing_key", lambda _: "")
     for terms, holdout in keyless:
         if terms.whole == sample.size:
+            known = store.explain_missing_key(holdout) if isinstance(store, KeyFinder) else ""
             raise Mismatch(
                 f"the key of holdout {terms.name!r} is missing, and these {terms.whole} rows may be its rows.\n"
-                f"{explain(holdout)}  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, "
+                f"{known}  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, "
                 "or use another ledger if these are other rows.",
                 holdout=terms.name,
             )
@@ -262,9 +263,11 @@ def _seal(
     """Enter the terms: of unknown rows or, beside the family that has them, of one more use of its rows."""
     from importlib.metadata import version
 
-    seeded = getattr(store, "new_key", None)  # the lab's store makes keys and names from a seed
-    key: Key = Key.new() if seeded is None else seeded()
-    name = secrets.token_hex(16) if seeded is None else Stream(key.derive("unworn/name")).words(2).tobytes().hex()
+    if isinstance(store, RepeatableStore):
+        key = store.new_key()
+        name = Stream(key.derive("unworn/name")).words(2).tobytes().hex()
+    else:
+        key, name = Key.new(), secrets.token_hex(16)
     told = digests(sample, rows_secret(key))
     practice = wanted.usual_practice if wanted.practice is None else wanted.practice
     size = sample.size if wanted.uses is None else wanted.uses.size(sample.size)
@@ -283,7 +286,7 @@ def _seal(
         confidence=wanted.confidence,
         asks=wanted.asks,
         public=key.public,
-        kept="seed" if seeded else _kept(store, wanted),
+        kept="seed" if isinstance(store, RepeatableStore) else _kept(store, wanted),
         version=version("unworn"),
         uses=wanted.uses,
         units=None if wanted.uses is None and not practice else sample.size,

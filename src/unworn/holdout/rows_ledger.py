@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.errors import LedgerError, Mismatch, SecondLedger
 from unworn.holdout.opening import known_terms, knows
-from unworn.ledger import MemoryStore, Store, ledger_exists, ledger_url, open_store
+from unworn.ledger import Store, ledger_exists, ledger_url, open_store
+from unworn.ledger.store import RepeatableStore
 from unworn.mechanisms.released import Released
 from unworn.registry import PER_USER, PerUser
 from unworn.registry.home import LEDGERS, Unwritable
@@ -208,7 +209,7 @@ def _is_sealed(sample: Sample, known: KnownRows) -> bool:
 
 def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
     """Memory for rows that have a ledger: allowed, because it was spelled out, and said once."""
-    if isinstance(ledger, MemoryStore) and hasattr(ledger, "new_key"):
+    if isinstance(ledger, RepeatableStore):
         return None  # a simulation
     try:
         known = known_ledger(sample)

@@ -106,6 +106,25 @@ class Store(Protocol):
         """Commit what is queued, and let go of files. Safe to call twice."""
 
 
+@runtime_checkable
+class RepeatableStore(Protocol):
+    """A store that makes keys and tells the time so that what was asked can be asked again to the same numbers."""
+
+    def new_key(self) -> Key:
+        """The key of the next holdout, from which its name follows too."""
+
+    def clock(self) -> float:
+        """The time of every entry."""
+
+
+@runtime_checkable
+class KeyFinder(Protocol):
+    """A store that can say where a key is that is not where it should be."""
+
+    def explain_missing_key(self, holdout: str) -> str:
+        """A sentence for whoever misses it, or none."""
+
+
 def check_run(entries: Sequence[Entry], expect: str) -> None:
     """Refuse entries that could never be appended together, before they reach a queue."""
     if not entries:
