@@ -215,9 +215,9 @@ def test_a_ledger_of_the_first_format(tmp_path: Path, chain: Chain, key: Key, ho
 def test_a_newer_format_is_not_touched(tmp_path: Path) -> None:
     SQLiteStore(tmp_path / "x.db").close()
     other = sqlite3.connect(tmp_path / "x.db")
-    other.execute("PRAGMA user_version=2")
+    other.execute("PRAGMA user_version=3")
     other.close()
-    with pytest.raises(LedgerError, match=r"format 2.*upgrade"):
+    with pytest.raises(LedgerError, match=r"format 3.*upgrade"):
         SQLiteStore(tmp_path / "x.db")
 
 
