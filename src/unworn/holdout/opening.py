@@ -133,10 +133,10 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
         )
     for terms, holdout in keyless:
         if terms.whole == sample.size:
-            known = store.explain_missing_key(holdout) if isinstance(store, KeyFinder) else ""
+            hint = store.explain_missing_key(holdout) if isinstance(store, KeyFinder) else ""
             raise Mismatch(
                 f"the key of holdout {terms.name!r} is missing, and these {terms.whole} rows may be its rows.\n"
-                f"{known}  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, "
+                f"{hint}  Bring the key back (see docs/ledger.md), read it with name={terms.name!r}, "
                 "or use another ledger if these are other rows.",
                 holdout=terms.name,
             )
