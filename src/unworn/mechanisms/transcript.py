@@ -342,7 +342,8 @@ class Transcript:
 
         A final value that was interrupted was not told, and may be asked for again.
         """
-        return next(self.all_answered(fingerprint, parent), None)
+        recent = self._asked.get((fingerprint, parent))
+        return recent[-1] if recent else next(self.all_answered(fingerprint, parent), None)
 
     def all_answered(self, fingerprint: str, parent: int | None = None) -> Iterator[int]:
         """All of them, the latest first."""
