@@ -20,7 +20,7 @@ X = {"x": np.arange(400) / 400, "y": np.arange(400) % 7}
 def short_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checkpoints every eight entries, and nothing remembered beside them."""
     monkeypatch.setattr(Transcript, "every", EVERY)
-    monkeypatch.setattr("unworn.mechanisms.transcript._REMEMBERED", 2)
+    monkeypatch.setattr(Transcript, "remembered", 2)
 
 
 def above(cut: float) -> Query:
