@@ -49,8 +49,7 @@ _MOST_PARTS = 1_000
 @lru_cache(maxsize=1)
 def _quadrature() -> tuple[Floats, Floats]:
     """Gauss and Legendre's nodes and weights: made when first needed, for they take longer than importing the rest."""
-    nodes, weights = np.polynomial.legendre.leggauss(96)
-    return nodes, weights
+    return np.polynomial.legendre.leggauss(96)
 
 
 def stretched_variance(n: float, kept: float) -> float:
