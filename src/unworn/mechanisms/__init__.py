@@ -1,4 +1,4 @@
-"""How answers are made from rows, one mechanism a file, each found by its name.
+"""How answers are made from rows, one mechanism per file, each found by its name.
 
 A holdout needs one of them, so each is loaded when it is first named: all of them together would take as long to import
 as everything else.
