@@ -269,7 +269,7 @@ def test_a_cost_that_is_looked_at_for_one_count_is_found_out() -> None:
     assert max(others) > 5 * middle
     from unworn.bounds import covers
 
-    told, reach = cosine_nats(400, 0.35, 10), covers._reach(400, 0.35)
+    told, reach = cosine_nats(400, 0.35, 10), covers._reach(400, 0.35, 100.0, 2)
     logs = covers._log_cover(10, math.sqrt(covers.stretched_variance(400, 0.35)), 9 + reach)
     z = np.arange(-9, 10)
     noise = np.log((1 + np.cos(np.pi * z / 10)) / 20)
