@@ -240,6 +240,20 @@ def test_a_hundred_changes_of_one_byte_or_bit(wholes: dict[str, Path], tmp_path:
     assert change_often(wholes, tmp_path, 100, seed=1) > 20
 
 
+def test_bytes_of_the_schema_that_are_no_text(wholes: dict[str, Path], tmp_path: Path) -> None:
+    """SQLite quotes the damaged name of a table in its message, and then Python cannot read the message."""
+    known = read_whole(shutil.copytree(wholes["closed"], tmp_path / "whole") / "x.db")
+    page = (wholes["closed"] / "x.db").read_bytes()[:8192]
+    name = page.index(b"CREATE TABLE") - 20  # the record before its SQL: type, name, table
+    for place in [*range(name, name + 40), *range(name + 41, len(page), 61)]:
+        copy = shutil.copytree(wholes["closed"], tmp_path / str(place))
+        with open(copy / "x.db", "r+b") as file:
+            file.seek(place)
+            file.write(b"\xc4")
+        with contextlib.suppress(LedgerError):
+            assert read_whole(copy / "x.db") == known, place
+
+
 @pytest.mark.slow
 def test_two_thousand_changes_of_one_byte_or_bit(wholes: dict[str, Path], tmp_path: Path) -> None:
     assert change_often(wholes, tmp_path, 2_000, seed=2) > 400

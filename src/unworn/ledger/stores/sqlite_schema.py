@@ -67,10 +67,16 @@ def add_checkpoints(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version={VERSION}")
 
 
+_VERSION_AND_NAMES = "SELECT user_version, name FROM pragma_user_version LEFT JOIN sqlite_master"
+
+
 def read_version(connection: sqlite3.Connection, path: Path) -> int:
     """The format of a ledger, 0 for an empty file; an error for a newer one and for what is no ledger."""
     # In one statement, and so of one moment: another process may be making the schema just now.
-    rows = connection.execute("SELECT user_version, name FROM pragma_user_version LEFT JOIN sqlite_master").fetchall()
+    try:
+        rows = connection.execute(_VERSION_AND_NAMES).fetchall()
+    except UnicodeDecodeError as error:  # SQLite's message quotes the damaged name of a table
+        raise sqlite3.DatabaseError("malformed database schema") from error
     version, names = int(rows[0][0]), {name for _, name in rows if name is not None}
     if version > VERSION:
         raise LedgerError(
