@@ -47,7 +47,7 @@ def assign_fields(kind: type[T]) -> type[T]:
         "self.__class__ = _kind",
     ]
     known: dict[str, Any] = {f"_default_{field.name}": field.default for field in own}
-    known |= {"_kind": kind, "_twin": type(kind.__name__, (), slots)}
+    known |= {"_kind": kind, "_twin": type(kind.__name__, kind.__bases__, slots | {"__setattr__": object.__setattr__})}
     known |= {"_plain": kind.__init__, "_set": object.__setattr__}
     exec("\n    ".join(lines), known)  # as dataclasses are made: no loop over names is as quick as their own lines
     quick: Callable[..., None] = known["__init__"]

@@ -86,7 +86,7 @@ def read(store: Store, first: Entry) -> Transcript:
 
 def meter(transcript: Transcript) -> dict[str, Any]:
     """Where a holdout stands, from its ledger alone. Refusals are free and not entered, so they are not known here."""
-    sealed = transcript.terms.mechanism
+    sealed = transcript.terms.sealed_for
     if isinstance(sealed, Released):  # nothing is asked one by one, so nothing is next
         told = {"asked": 0, "surprises": 0, "currency": sealed.currency, "spent": sealed.epsilon}
         return {**told, "planned": None, "next_width": None}

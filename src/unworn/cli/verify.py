@@ -132,7 +132,7 @@ def _ledger(ledger: str, head: str | None) -> list[dict[str, Any]]:
             told = {"name": terms.name, "id": first.holdout, "answers": end.index, "head": end.hash}
             known[first.holdout] = terms
             told |= {} if terms.uses is None else terms.uses.to_json()
-            checked.append({**told, "public_key": terms.public, "promises": terms.mechanism.promises})
+            checked.append({**told, "public_key": terms.public, "promises": terms.sealed_for.promises})
     check_uses(known)
     if not checked:
         raise Mismatch(f"the ledger {ledger} is empty: there is nothing to check.\n  Check the path.")
@@ -152,7 +152,7 @@ def _facts(certificate: Certificate) -> dict[str, Any]:
 
 def _print_card(certificate: Certificate, done: list[str], ledger: str | None) -> None:
     published, terms = certificate.record.published, certificate.terms
-    say("The card is valid." if terms.mechanism.promises else "The card is valid, and promises nothing.")
+    say("The card is valid." if terms.sealed_for.promises else "The card is valid, and promises nothing.")
     say()
     say(certificate.record.label)
     if published.source == "test":

@@ -32,6 +32,8 @@ from unworn.ledger import Entry, Key, Store
 from unworn.ledger.store import RepeatableStore
 from unworn.ledger.waiting_line import Line
 from unworn.mechanisms import Offer
+from unworn.mechanisms.contract.capabilities import DrawsRows, GuessesItself
+from unworn.mechanisms.contract.conversation import make_reply, reprice_offer, widest_width
 from unworn.mechanisms.contract.mechanism import STOPPED, State, has_failed
 from unworn.noise import Stream
 from unworn.queries.query import Query
@@ -223,11 +225,11 @@ class Desk:
             offer = self.transcript.offer(ask.facts, ask.guess, ask.parent, position, ask.final, ask.noise)
             if max(abs(offer.low), abs(offer.high)) > sys.float_info.max / 2 / self.transcript.terms.rows:
                 raise Unaskable(f"{ask.query.label} has too wide a range: no float holds a sum of so many values")
-            if offer.part is not None and not getattr(self.rows, "has_parts", True):
+            if offer.payload.part is not None and not self.rows.has_parts:
                 raise Unaskable("rows kept in an engine have one use, all of them together: read them into memory")
             # A test has no width, and a final value has none that is narrower.
             limited = self.max_width is not None and offer.null is None and offer.final is None
-            widest = self.transcript.mechanism.widest(offer) if limited else 0.0
+            widest = widest_width(self.transcript.mechanism, offer) if limited else 0.0
             if self.max_width is not None and widest > self.max_width:
                 raise Exhausted(
                     f"the next answer would be ± {widest:.4g}, wider than max_width = {self.max_width:g}.\n"
@@ -250,9 +252,11 @@ class Desk:
 
         The first and the last depend on where the ledger stands.
         """
-        own = self.transcript.mechanism.own_guess(ask.query, ask.facts, self.transcript.records)
-        if own is not None:
-            return replace(ask, guess=own)
+        mechanism = self.transcript.mechanism
+        if isinstance(mechanism, GuessesItself):
+            own = mechanism.own_guess(ask.query, ask.facts, self.transcript.records)
+            if own is not None:
+                return replace(ask, guess=own)
         if ask.guess is not None or ask.parent is not None or ask.final is not None:
             return ask
         if self.transcript.state.pattern is not None:
@@ -344,7 +348,7 @@ class Desk:
         for position, ((place, ask, offer), noise) in enumerate(zip(offers, noises, strict=True)):
             batch, index = (position, len(offers)), transcript.length + position
             if position:
-                offer = mechanism.reprice(offer, state)
+                offer = reprice_offer(mechanism, offer, state)
             draft = DraftEntry(transcript.first.holdout, index, head, ask, offer, batch, now, key)
             found = None
             # What was offered stays; but a secret threshold may have ended with the answer before.
@@ -368,7 +372,7 @@ class Desk:
         memo.offered(ready)
         if ready is not None:  # other rows, other noise: or a ledger put back would show two samples' difference
             noise = noise.within("drawn", *ready.draw)
-        reply = mechanism.reply(state, offer, draft.ask.query, memo, noise)
+        reply = make_reply(mechanism, state, offer, draft.ask.query, memo, noise)
         if has_failed(reply.symbol):
             return draft.write_failure(mechanism, state, memo.was_interrupted(draft.ask.query))
         return draft.write(mechanism, state, reply, memo.draw)
@@ -391,7 +395,7 @@ class Desk:
             if state.planned is not None:  # an ask past the plan is refused, so nobody would use them
                 samples = min(samples, state.planned - state.asked - len(self.pool))
             if samples > 0:
-                drawn, again = getattr(mechanism, "drawn", 1), getattr(mechanism, "replace", False)
+                drawn, again = mechanism.rows_per_answer() if isinstance(mechanism, DrawsRows) else (1, False)
                 memo = Memo(self.rows)
                 for name in columns or ():
                     sample.schema.of(name)

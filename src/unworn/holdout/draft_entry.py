@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from unworn.ledger import Entry, Key
 from unworn.mechanisms import Mechanism, Offer
-from unworn.mechanisms.contract.mechanism import Reply, State, has_failed, whole_range
+from unworn.mechanisms.contract.conversation import charge_symbol, failure_symbol, follow_event, publish_symbol
+from unworn.mechanisms.contract.mechanism import Reply, State
 from unworn.mechanisms.contract.record import Record
 
 if TYPE_CHECKING:
     from unworn.holdout.jobs import Ask
-    from unworn.mechanisms.contract.mechanism import Symbol
 
 Written = tuple[Entry, Record, State]
 """An entry, what it says, and the state once it is in the ledger."""
@@ -46,7 +46,7 @@ class DraftEntry:
             offer,
             symbol,
             event,
-            whole_range(offer) if has_failed(symbol) else mechanism.publish(offer, symbol),
+            publish_symbol(mechanism, offer, symbol),
             self.now,
             self.ask.by,
             self.ask.parent,
@@ -55,9 +55,9 @@ class DraftEntry:
         )
         text = record.to_text(query.canonical_text)
         entry = Entry.seal_text(self.holdout, self.index, self.previous, text, self.key)
-        return entry, record, mechanism.follow(state, event)
+        return entry, record, follow_event(mechanism, state, event)
 
     def write_failure(self, mechanism: Mechanism, state: State, interrupted: bool) -> Written:
         """The entry that says that no answer could be made."""
-        symbol: Symbol = mechanism.failure(self.offer, interrupted)
-        return self.write(mechanism, state, Reply(symbol, mechanism.charge(self.offer, symbol)))
+        symbol = failure_symbol(mechanism, self.offer, interrupted)
+        return self.write(mechanism, state, Reply(symbol, charge_symbol(mechanism, self.offer, symbol)))

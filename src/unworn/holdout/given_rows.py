@@ -15,6 +15,7 @@ from unworn.holdout.practice import USUALLY, Usual, usual_share
 from unworn.holdout.rows_ledger import find_ledger
 from unworn.ledger import Store
 from unworn.ledger.registry import PerUser
+from unworn.ledger.store import RehearsingStore
 from unworn.mechanisms import GuessAndCheck, Mechanism
 from unworn.record.declared_uses import Uses
 from unworn.record.practice_share import checked_share
@@ -74,7 +75,7 @@ def open_given_rows(
         )
         transcript, key, reordered, sealed, anew, practice_rows = open_rows(sample, place.store, wanted)
         # Before rows are sealed for good, the part is not the one it will be, and says too much of the others.
-        rehearsed = anew and hasattr(place.store, "stands_for")
+        rehearsed = anew and isinstance(place.store, RehearsingStore)
         place.confirm(transcript.first.holdout)
         desk = Desk(sealed, place.store, transcript, key)
     except BaseException:

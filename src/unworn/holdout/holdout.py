@@ -18,6 +18,8 @@ from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.contract.capabilities import DrawsRows
+from unworn.mechanisms.contract.conversation import check_question
 from unworn.queries import Query, compare, hypothesis
 from unworn.queries.predictions import RecordedPredictions
 from unworn.queries.query import Facts
@@ -238,7 +240,7 @@ class Holdout(Refinement):
         """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it."""
         # Refuses f1 now, not after hours of fitting.
         self._metric(metric, RecordedPredictions({"method": "predict"}), None, options)
-        self.mechanism.check(Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
+        check_question(self.mechanism, Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
         return Scorer(self, metric, self._options(metric, options))
@@ -256,7 +258,7 @@ class Holdout(Refinement):
         with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
         ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
         """
-        if self.mechanism.reads != "draws":
+        if not isinstance(self.mechanism, DrawsRows):
             raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
         if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
             raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")

@@ -34,6 +34,7 @@ class Memo:
 
     def __init__(self, rows: Rows) -> None:
         self._rows, self._thread = rows, threading.get_ident()
+        self.has_parts = rows.has_parts
         self.touched = False
         self.interrupt: BaseException | None = None
         self.failures: dict[int, bool] = {}  # by the question's place: whether it was interrupted
@@ -180,14 +181,13 @@ class Memo:
         for (query, offer), noise in zip(asks, streams, strict=True):
             if offer.runs_code:
                 continue
-            if offer.kind == "binary" and offer.part is None and noise is not None:
+            payload = offer.payload
+            if offer.kind == "binary" and payload.part is None and noise is not None:
                 counted.append(query)
-            elif (
-                (offer.guess is None or offer.rate) and offer.null is None and offer.final is None and noise is not None
-            ):
+            elif payload.may_be_rounded and noise is not None:
                 self._waiting.append((query, noise))
-            if offer.kind == "binary" or not offer.radius:
-                together.setdefault(offer.part, []).append(query)
+            if offer.kind == "binary" or not payload.is_rounded:
+                together.setdefault(payload.part, []).append(query)
         for part, queries in together.items():
             self.statistics(queries, part)
         for query in counted:

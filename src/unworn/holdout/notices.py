@@ -10,11 +10,8 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from unworn.bounds.numerics import LN2
 from unworn.errors import PracticeRows, RepeatedRows, SmallHoldout, Unaskable
-from unworn.mechanisms import Guess, GuessAndCheck
-from unworn.mechanisms.sealed_release import Released
-from unworn.queries.query import Facts
+from unworn.mechanisms.contract.capabilities import BoundsWidthQuickly
 from unworn.record.meter import Meter
 from unworn.record.transcript import Transcript
 from unworn.rows.fingerprints.repeated_rows import repeated_rows
@@ -74,7 +71,7 @@ def warn_of_practice(transcript: Transcript, stacklevel: int = 4) -> None:
 def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
     """Say so where even a right guess, at the first ask, gets a wide interval: from public numbers alone."""
     terms = transcript.terms
-    if transcript.length > 1 or isinstance(terms.mechanism, Released) or _are_surely_enough(transcript):
+    if transcript.length > 1 or terms.is_release or _are_surely_enough(transcript):
         return
     width = Meter.of(transcript).next_width
     if width is None or width <= WIDE:
@@ -92,9 +89,6 @@ def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
 
 
 def _are_surely_enough(transcript: Transcript) -> bool:
-    """Whether Hoeffding's limits are narrow already: the exact ones lie inside, and load a library that is slow to."""
-    if not isinstance(transcript.mechanism, GuessAndCheck):
-        return False
-    offer = transcript.mechanism.offer(transcript.state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-    nats = (LN2 - offer.log_level) / (1 - offer.kept)
-    return offer.slack + 1 / offer.rows + math.sqrt(nats / (2 * offer.rows)) <= WIDE
+    """Whether rough limits are narrow already: the exact ones lie inside, and need a library that is slow to load."""
+    mechanism = transcript.mechanism
+    return isinstance(mechanism, BoundsWidthQuickly) and mechanism.rough_width(transcript.state) <= WIDE

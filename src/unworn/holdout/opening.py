@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.uses import Family, check_uses, families
 from unworn.ledger import GENESIS, Entry, Key, Store, verify
 from unworn.ledger.store import KeyFinder, RepeatableStore
 from unworn.mechanisms import Mechanism
+from unworn.mechanisms.contract.declarations import accepts_sealed, settle_parameters
 from unworn.noise import Stream
 from unworn.queries.schema import Schema
 from unworn.record.certificate import BESIDE_A_LEDGER
@@ -30,6 +31,9 @@ from unworn.record.transcript import Terms, Transcript
 from unworn.rows import Sample
 from unworn.rows.fingerprints.stored_digests import digests, known_as
 
+if TYPE_CHECKING:
+    from unworn.mechanisms.sealed_release import Released
+
 _TRIES = 100
 """How often others may seal rows of theirs at the very moment when we seal ours."""
 
@@ -39,7 +43,7 @@ class WantedTerms:
     """The terms a caller asks for; with ``uses``, those of one of several uses of the same rows."""
 
     name: str | None
-    mechanism: Mechanism
+    sealed_for: Mechanism | Released
     confidence: float
     asks: int | None
     uses: Uses | None = None
@@ -228,7 +232,7 @@ def _check_terms(terms: Terms, sample: Sample, wanted: WantedTerms) -> None:
     pairs: list[tuple[str, Any, Any]] = [
         ("uses", _shares(terms.uses), _shares(wanted.uses)),
         ("use", None if terms.uses is None else terms.uses.use, wanted.use),
-        ("mechanism", *wanted.mechanism.unlike(terms.mechanism)),
+        ("mechanism", *_unlike(terms.sealed_for, wanted.sealed_for)),
         ("confidence", terms.confidence, wanted.confidence),
         ("asks", terms.asks, wanted.asks),
         ("practice", terms.practice, terms.practice if wanted.practice is None else wanted.practice),
@@ -237,7 +241,7 @@ def _check_terms(terms: Terms, sample: Sample, wanted: WantedTerms) -> None:
     ]
     if pairs[0][1] != pairs[0][2]:
         del pairs[1:]  # of other uses the rest means nothing
-    elif wanted.mechanism.accepts(terms.mechanism):
+    elif _accepts(wanted.sealed_for, terms.sealed_for):
         del pairs[2]
     differing = [(what, sealed, now) for what, sealed, now in pairs if sealed != now]
     if differing:
@@ -255,6 +259,24 @@ def _check_terms(terms: Terms, sample: Sample, wanted: WantedTerms) -> None:
             holdout=terms.name,
             differing=[what for what, _, _ in differing],
         )
+
+
+def _accepts(wanted: Mechanism | Released, sealed: Mechanism | Released) -> bool:
+    """Whether rows that were sealed for one thing may be opened for another: the same, as far as it says."""
+    return accepts_sealed(wanted, sealed) if isinstance(wanted, Mechanism) else wanted.accepts(sealed)
+
+
+def _unlike(sealed: Mechanism | Released, wanted: Mechanism | Released) -> tuple[object, object]:
+    """Both, as far as they differ."""
+    return (sealed, wanted) if isinstance(wanted, Mechanism) else wanted.unlike(sealed)
+
+
+def _settled(wanted: WantedTerms, size: int) -> Mechanism | Released:
+    """What rows are sealed for, with nothing left open."""
+    sealed = wanted.sealed_for
+    if not isinstance(sealed, Mechanism):
+        return sealed
+    return settle_parameters(sealed, size, wanted.confidence, wanted.asks)
 
 
 def _seal(
@@ -282,7 +304,7 @@ def _seal(
         order=told.order,
         columns=veiled(told.columns, key),
         veiled=True,
-        mechanism=wanted.mechanism.settled(size, wanted.confidence, wanted.asks),
+        sealed_for=_settled(wanted, size),
         confidence=wanted.confidence,
         asks=wanted.asks,
         public=key.public,
@@ -293,7 +315,7 @@ def _seal(
         practice=practice,
         first=None if family is None else family.joined(),
     )
-    terms.mechanism.begin(terms.size, terms.confidence, terms.asks)  # refuses a plan that cannot be kept
+    terms.begin()  # refuses a plan that cannot be kept
     store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
 
 

@@ -19,7 +19,7 @@ from unworn.ledger import Store, ledger_exists, ledger_url, open_store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.ledger.registry.home import LEDGERS, Unwritable
 from unworn.ledger.registry.known_rows import KnownRows, Registry, RowMarks
-from unworn.ledger.store import RepeatableStore
+from unworn.ledger.store import RehearsingStore, RepeatableStore
 from unworn.mechanisms.sealed_release import Released
 from unworn.rows.fingerprints.row_marks import is_candidate, row_marks
 
@@ -71,7 +71,8 @@ class RowsLedger:
 
 def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
     """The ledger for these rows; ``Mismatch`` where another one has them."""
-    rehearsed = getattr(ledger, "stands_for", None)  # a copy in memory, to ask a price of: nothing is sealed
+    # A copy in memory, to ask a price of: nothing is sealed.
+    rehearsed = ledger.stands_for if isinstance(ledger, RehearsingStore) else None
     if ledger is None or (isinstance(ledger, Store) and (ledger.url or rehearsed) is None):
         return RowsLedger(open_store(ledger), owned=ledger is None, elsewhere=_warn_of_other(sample, ledger))
     if isinstance(ledger, FoundLedger) or not isinstance(ledger, str | os.PathLike | Store | PerUser):
@@ -124,7 +125,7 @@ def check_domain_readable(sample: Sample, ledger: Named) -> None:
             if store is not ledger:
                 store.close()
     for known in terms:
-        if not (isinstance(known.mechanism, Released) and known.mechanism.domain.get("origin") == "rows"):
+        if not (isinstance(known.sealed_for, Released) and known.sealed_for.domain.get("origin") == "rows"):
             raise Mismatch(
                 f"these rows were sealed as {known.name!r}, and no domain is read off them: which values occur would "
                 "be told for nothing.\n  Declare the domain, or read it off rows that may be seen (train).",

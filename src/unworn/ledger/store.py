@@ -118,6 +118,14 @@ class RepeatableStore(Protocol):
 
 
 @runtime_checkable
+class RehearsingStore(Protocol):
+    """A copy of a ledger, to ask a price of: nothing is sealed in it."""
+
+    stands_for: str
+    """The URL of that ledger."""
+
+
+@runtime_checkable
 class KeyFinder(Protocol):
     """A store that can say where a key is that is not where it should be."""
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from unworn.basics.typed_fields import read_fields
 from unworn.errors import LedgerError
 from unworn.mechanisms.coded.guess_and_check import GuessAndCheck
-from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State
+from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Payload, Published, Reply, State
+from unworn.mechanisms.contract.offer_codec import forget_payloads, know_payloads
 
 if TYPE_CHECKING:
     from unworn.mechanisms.baselines.naive import Naive
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from unworn.mechanisms.noisy.laplace import Laplace
     from unworn.mechanisms.noisy.one_sample import OneSample
     from unworn.mechanisms.noisy.subsampled import Subsampled
+    from unworn.mechanisms.sealed_release import Released
     from unworn.mechanisms.synthetic.median_oracle import MedianOracle
     from unworn.mechanisms.synthetic.multiplicative_weights import MultiplicativeWeights
     from unworn.mechanisms.threshold.private_guess_and_check import PrivateGuessAndCheck
@@ -48,6 +50,7 @@ __all__ = [
     "Offer",
     "OneSample",
     "PairedLadder",
+    "Payload",
     "PrivateGuessAndCheck",
     "PrivateLadder",
     "Published",
@@ -84,8 +87,6 @@ _HOMES = {
     "Subsampled": "noisy.subsampled",
     "Thresholdout": "threshold.thresholdout",
 }
-_SEALED = {"Released": "sealed_release"}
-"""What entry 0 may name besides: no way to answer questions, and so no kind of mechanism."""
 _OTHERS: dict[str, type[Mechanism]] = {}
 
 
@@ -98,8 +99,7 @@ def __getattr__(name: str) -> Any:
 def _kind(name: str) -> type[Mechanism]:
     if name in _OTHERS:
         return _OTHERS[name]
-    home = _HOMES.get(name) or _SEALED[name]
-    found: type[Mechanism] = getattr(import_module(f"unworn.mechanisms.{home}"), name)
+    found: type[Mechanism] = getattr(import_module(f"unworn.mechanisms.{_HOMES[name]}"), name)
     return found
 
 
@@ -109,19 +109,21 @@ def kinds() -> dict[str, type[Mechanism]]:
 
 
 def register(kind: type[Mechanism]) -> None:
-    """Make a mechanism of your own known by its class's name, so that ledgers which name it can be read."""
+    """Make a mechanism of your own, and its payloads, known by name, so that ledgers which name them can be read."""
     if kind.__name__ in _HOMES or _OTHERS.get(kind.__name__, kind) is not kind:
         raise ValueError(f"there is a mechanism {kind.__name__} already: give yours another name")
+    know_payloads(kind.payloads)
     _OTHERS[kind.__name__] = kind
 
 
 def forget(kind: type[Mechanism]) -> None:
     """Undo :func:`register`."""
     _OTHERS.pop(kind.__name__, None)
+    forget_payloads(kind.payloads)
 
 
-def from_json(data: dict[str, Any]) -> Mechanism:
-    """The mechanism that an entry 0 names.
+def from_json(data: dict[str, Any]) -> Mechanism | Released:
+    """The mechanism that an entry 0 names, or the release that it seals rows for.
 
     >>> from_json({"name": "Rounding", "cells": 20}).law
     'C'
@@ -130,7 +132,11 @@ def from_json(data: dict[str, Any]) -> Mechanism:
     name = parameters.pop("name", None)
     if not isinstance(name, str):
         raise ValueError("a mechanism is known by a name")
-    if name not in _HOMES and name not in _SEALED and name not in _OTHERS:
+    if name == "Released":
+        from unworn.mechanisms.sealed_release import Released
+
+        return read_fields(Released, parameters)
+    if name not in _HOMES and name not in _OTHERS:
         raise LedgerError(f"this version knows no mechanism {name!r:.80}; it knows {', '.join((*_HOMES, *_OTHERS))}")
     kind = _kind(name)
     return read_fields(kind, {**kind.former, **parameters})

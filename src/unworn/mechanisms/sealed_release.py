@@ -7,26 +7,21 @@ drawn, and whoever repeats the release on the same terms gets the same one again
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar
 
-from unworn.errors import Unaskable
-from unworn.events import Event
-from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State, Symbol
-from unworn.noise import Stream
-from unworn.queries.query import Facts, Query, canonical
-from unworn.queries.row_protocol import Rows
+from unworn.queries.query import canonical
 from unworn.universe.domain.domain import Domain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Released(Mechanism):
+class Released:
     """The terms of a release: its method, its workload and domain, all as JSON, and what it may reveal of one row.
 
     ``any_method``: whoever opens the rows leaves the method to what was sealed.
     """
 
     currency: ClassVar[str] = "release"
-    theorem: ClassVar[str] = "differential privacy of one release"
+    promises: ClassVar[bool] = True
 
     method: dict[str, Any]
     workload: dict[str, Any]
@@ -36,8 +31,9 @@ class Released(Mechanism):
     any_method: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        named = ("method", "workload", "domain", "epsilon", "delta")
-        return {"name": type(self).__name__, **{name: getattr(self, name) for name in named}}
+        """What entry 0 records, where other rows have a mechanism."""
+        said = {"method": self.method, "workload": self.workload, "domain": self.domain}
+        return {"name": type(self).__name__, **said, "epsilon": self.epsilon, "delta": self.delta}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Released) and self.to_json() == other.to_json()
@@ -53,7 +49,8 @@ class Released(Mechanism):
             f"by {self.method.get('method')}, over {len(columns)} columns"
         )
 
-    def accepts(self, sealed: Mechanism) -> bool:
+    def accepts(self, sealed: object) -> bool:
+        """Whether rows sealed for that may be opened for this release: the same, as far as it says."""
         if not isinstance(sealed, Released):
             return False
         ours, theirs = self._parts(), sealed._parts()
@@ -61,7 +58,8 @@ class Released(Mechanism):
             self.any_method or self.method == sealed.method
         )
 
-    def unlike(self, sealed: Mechanism) -> tuple[object, object]:
+    def unlike(self, sealed: object) -> tuple[object, object]:
+        """(what rows were sealed for, this), as far as they differ: for telling whoever opens them on other terms."""
         if not isinstance(sealed, Released):
             return sealed, self
         ours, theirs = self._parts(), sealed._parts()
@@ -73,35 +71,3 @@ class Released(Mechanism):
         """What can differ, piece by piece: of the domain column by column, and not where it was read from."""
         axes = {f"domain of {name!r}": axis for name, axis in Domain(self.domain).columns}
         return {"epsilon": self.epsilon, "delta": self.delta, "workload": self.workload, "method": self.method, **axes}
-
-    def check(self, facts: Facts) -> None:
-        _refuse()
-
-    def after(self, state: State, event: Event) -> State:
-        raise TypeError("rows that are sealed for a release have no asks")
-
-    def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        _refuse()
-
-    def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        _refuse()
-
-    def event(self, offer: Offer, symbol: Symbol) -> Event:
-        raise TypeError("rows that are sealed for a release have no asks")
-
-    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        raise TypeError("rows that are sealed for a release have no asks")
-
-    def likely(self, offer: Offer) -> Symbol:
-        _refuse()
-
-    @classmethod
-    def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
-        _refuse()
-
-
-def _refuse() -> NoReturn:
-    raise Unaskable(
-        "these rows are sealed for a release, and answer no questions one by one: ask the release, "
-        "or declare both uses with their shares when sealing (see docs/ledger.md)"
-    )

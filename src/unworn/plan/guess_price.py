@@ -14,6 +14,8 @@ from unworn.bounds.code_length import Pattern, distance_nats, log_final_level
 from unworn.bounds.noisy_agreement import all_surprises
 from unworn.bounds.numerics import LN2
 from unworn.mechanisms import Guess, GuessAndCheck, State
+from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.queries.query import Facts
 
 MOST = 10**15
@@ -34,7 +36,7 @@ def guess_width(rows: int, asks: int, surprises: int, beta: float) -> float:
     state = State(rows, log(beta), None, asks - 1, wrong, wrong * _WORD, pattern=pattern)
     mechanism = GuessAndCheck()
     offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-    return mechanism.publish_width(offer, 0)
+    return published_width(mechanism, offer, 0)
 
 
 def noisy_check_width(rows: int, asks: int, surprises: int, beta: float) -> float | None:
@@ -49,11 +51,11 @@ def noisy_check_width(rows: int, asks: int, surprises: int, beta: float) -> floa
     mechanism, share = GuessAndCheck(surprises=wrong), Facts("binary", 0.0, 1.0, zero_one=True)
     state = mechanism.begin(rows, 1.0 - beta, asks)
     first = mechanism.offer(state, share, Guess(0.5))
-    if not first.rate:
+    if not isinstance(first.payload, NoisyCheckPayload):
         return None
     nats = all_surprises(wrong) * mechanism.cost(first, [1, rows // 2])[1]
-    last = replace(state, asked=asks - 1, surprises=min(wrong, asks - 1), nats=nats, kept=first.kept)
-    return mechanism.publish_width(mechanism.offer(last, share, Guess(0.5)), 0)
+    last = replace(state, asked=asks - 1, surprises=min(wrong, asks - 1), nats=nats, kept=first.payload.kept)
+    return published_width(mechanism, mechanism.offer(last, share, Guess(0.5)), 0)
 
 
 def code_nats(asks: int, surprises: int) -> float:

@@ -23,6 +23,7 @@ from unworn.mechanisms import (
     Thresholdout,
 )
 from unworn.mechanisms.coded.coded_mechanism import typical_state
+from unworn.mechanisms.contract.conversation import likely_width
 from unworn.mechanisms.noisy.privacy_price import price
 from unworn.queries.query import Facts
 
@@ -53,7 +54,7 @@ def ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
     state = replace(typical_state(board.begin(rows, 1 - beta), asks - 1, surprises, nats), best=steps // 2 - 1)
     offer = board.offer(state, _SHARE, None)
     how = f"a board that tells only improvements; {_times(surprises, 'improvement')} before the last"
-    return board.publish_width(offer, board.likely(offer)), how
+    return likely_width(board, offer), how
 
 
 def paired_ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
@@ -62,7 +63,7 @@ def paired_ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
     state = typical_state(board.begin(rows, 1 - beta), asks - 1, surprises, 0.0)
     offer = board.offer(state, Facts("paired", -1.0, 1.0, zero_one=True), None)
     how = "says whether a model beats the best; no lead beyond this goes unannounced"
-    return board.publish(offer, 0).high, how
+    return board.reveal(offer, 0).high, how
 
 
 def sparse_vector(rows: int, asks: int, surprises: int, beta: float) -> Told:

@@ -94,6 +94,10 @@ class Rows(Protocol):
     def size(self) -> int:
         """The number of sampled units: rows, or groups."""
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether ``part`` may be given."""
+
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
         """For questions of any kinds, in one pass: what ``counts``, ``means`` or ``differences`` tells of each."""
 

@@ -18,6 +18,8 @@ from unworn.basics.frozen_init import assign_fields
 from unworn.basics.json_text import canonical, read_document, write_json
 from unworn.errors import LedgerError, Mismatch, Tampered, Unaskable
 from unworn.ledger import Entry, verify
+from unworn.mechanisms.contract.conversation import charge_symbol, publish_symbol
+from unworn.mechanisms.contract.declarations import numbers_of, theorem_of
 from unworn.mechanisms.contract.mechanism import NO_ANSWER, has_failed
 from unworn.mechanisms.contract.record import Record
 from unworn.record.chain_views import source_of
@@ -72,15 +74,15 @@ class Certificate:
 
     @property
     def theorem(self) -> str:
-        return self.terms.mechanism.named_theorem()
+        return theorem_of(self.terms.mechanism)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must be true of the world for the interval to hold, in words."""
         promise = ASSUMPTIONS if self.terms.mechanism.promises else (NO_PROMISE, *ASSUMPTIONS)
         special = {
-            SECRET: self.terms.mechanism.reads != "values" or self.record.offer.kept > 0,
-            SENSITIVE: self.record.offer.sensitivity is not None,
+            SECRET: self.terms.mechanism.reads != "values" or self.record.offer.payload.kept > 0,
+            SENSITIVE: self.record.offer.payload.sensitivity is not None,
             IN_MEMORY: in_memory(self.terms),
             BESIDE: self.terms.kept == BESIDE_A_LEDGER,
             FROM_SEED: self.terms.kept == "seed",
@@ -119,13 +121,7 @@ class Certificate:
             "log_level": offer.log_level,
             "symbol": self.record.symbol,
             **({} if self.record.draw is None else {"drawn_ahead": list(self.record.draw)}),
-            **({} if offer.place is None else {"place": list(offer.place)}),
-            **({} if not offer.kept else {"kept": offer.kept, "radius": offer.radius}),
-            **({} if not offer.most else {"most": offer.most}),
-            **({} if not offer.rate else {"rate": offer.rate}),
-            **({} if offer.final is None else {"final": list(offer.final)}),
-            **({} if offer.null is None else dict(zip(("side", "null", "level"), offer.null, strict=True))),
-            **self.terms.mechanism.numbers(offer),
+            **numbers_of(self.terms.mechanism, offer),
         }
 
     @property
@@ -199,8 +195,9 @@ class Certificate:
         offer, symbol, mechanism = self.record.offer, self.record.symbol, self.terms.mechanism
         with replaying():
             check_complete(self.terms)
-            mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)  # a plan that could not be kept
-            follows = self.record.matches(offer, mechanism.charge(offer, symbol), mechanism.publish(offer, symbol))
+            self.terms.begin()  # a plan that could not be kept
+            event, published = charge_symbol(mechanism, offer, symbol), publish_symbol(mechanism, offer, symbol)
+            follows = self.record.matches(offer, event, published)
         if not follows or offer.rows > self.terms.size:
             raise Tampered("the interval on the card does not follow from its symbol and level")
         if entries is not None:

@@ -55,7 +55,7 @@ class ChainLookups:
     @property
     def records(self) -> LazyView[Record]:
         """What was asked and answered; the first ask is at 0."""
-        asks = 0 if self.mechanism.currency == "release" else self.length - 1
+        asks = 0 if self.terms.is_release else self.length - 1
         return LazyView(asks, lambda place: self.record(place + 1), lambda *ends: list(self._records(*ends)))
 
     def entry(self, index: int) -> Entry:

@@ -8,6 +8,8 @@ from typing import Any
 from unworn.basics.display import show_html, show_line
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess
+from unworn.mechanisms.contract.conversation import likely_width
+from unworn.mechanisms.contract.declarations import currency_of, spending_of
 from unworn.queries.query import Facts
 from unworn.record.transcript import Transcript
 
@@ -38,10 +40,10 @@ class Meter:
         state, mechanism = transcript.state, transcript.mechanism
         try:
             offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-            width = mechanism.publish_width(offer, mechanism.likely(offer))
+            width = likely_width(mechanism, offer)
         except Exhausted:
             width = None
-        spent, currency, uses = mechanism.spent(state), mechanism.named_currency(), transcript.terms.uses
+        spent, currency, uses = spending_of(mechanism, state), currency_of(mechanism), transcript.terms.uses
         shared = (None, None) if uses is None else (uses.use, uses.share)
         return cls(state.asked, state.surprises, refused, currency, spent, state.planned, width, *shared)
 

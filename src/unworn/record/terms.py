@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unworn.basics.typed_fields import is_text, read_fields
-from unworn.errors import LedgerError, Tampered
+from unworn.errors import LedgerError, Tampered, Unaskable
+from unworn.events import Event
 from unworn.ledger.entry import is_holdout
 from unworn.mechanisms import from_json
-from unworn.mechanisms.contract.mechanism import MOST_ASKS, MOST_ROWS, Mechanism
+from unworn.mechanisms.contract.conversation import follow_event
+from unworn.mechanisms.contract.declarations import mechanism_json
+from unworn.mechanisms.contract.mechanism import MOST_ASKS, MOST_ROWS, Mechanism, State
 from unworn.queries.schema import Schema
 from unworn.record.declared_uses import Uses
 from unworn.record.practice_share import checked_share, practice_units
+
+if TYPE_CHECKING:
+    from unworn.mechanisms.sealed_release import Released
 
 _PLAIN, _WITH_USES, _WITH_PRACTICE = 3, 4, 5
 """Formats of entry 0: whoever knows no uses, or no practice rows, would take all the rows for this use's sealed ones.
@@ -38,7 +45,7 @@ class Terms:
     grouping: str
     order: str
     columns: dict[str, tuple[str, str]]
-    mechanism: Mechanism
+    sealed_for: Mechanism | Released
     confidence: float
     asks: int | None
     public: str
@@ -50,6 +57,38 @@ class Terms:
     veiled: bool = False
     """Whether the columns' digests are masked by the key, so that equal columns do not show."""
     practice: float = 0.0
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """How questions are answered; refused where the rows are sealed for a release."""
+        if not isinstance(self.sealed_for, Mechanism):
+            raise Unaskable(
+                "these rows are sealed for a release, and answer no questions one by one: ask the release, "
+                "or declare both uses with their shares when sealing (see docs/ledger.md)"
+            )
+        return self.sealed_for
+
+    @property
+    def is_release(self) -> bool:
+        """Whether the rows are sealed for a release, and not for questions."""
+        return not isinstance(self.sealed_for, Mechanism)
+
+    def sealed_json(self) -> dict[str, Any]:
+        """What the rows are sealed for, as entry 0 records it."""
+        sealed = self.sealed_for
+        return mechanism_json(sealed) if isinstance(sealed, Mechanism) else sealed.to_json()
+
+    def begin(self) -> State:
+        """The state before the first ask (a release has none); ``ValueError`` for a plan that cannot be kept."""
+        if self.is_release:
+            return State(self.size, math.log1p(-self.confidence), self.asks)
+        return self.mechanism.begin(self.size, self.confidence, self.asks)
+
+    def follow(self, state: State, event: Event) -> State:
+        """The state once an event is in the ledger."""
+        if self.is_release:
+            raise TypeError("rows that are sealed for a release have no asks")
+        return follow_event(self.mechanism, state, event)
 
     @property
     def practice_size(self) -> int:
@@ -86,12 +125,12 @@ class Terms:
             "order": self.order,
             "columns": {name: list(pair) for name, pair in self.columns.items()},
             **({"veiled": True} if self.veiled else {}),
-            "mechanism": self.mechanism.to_json(),
+            "mechanism": self.sealed_json(),
             "confidence": self.confidence,
             "asks": self.asks,
             "public": self.public,
             "kept": self.kept,
-            "spoiled": not self.mechanism.promises,
+            "spoiled": not self.sealed_for.promises,
             **shared,
         }
 
@@ -114,7 +153,7 @@ class Terms:
                 grouping=body["grouping"],
                 order=body["order"],
                 columns={name: (values, sequence) for name, (values, sequence) in body["columns"].items()},
-                mechanism=from_json(body["mechanism"]),
+                sealed_for=from_json(body["mechanism"]),
                 confidence=body["confidence"],
                 asks=body["asks"],
                 public=body["public"],

@@ -47,8 +47,7 @@ class Transcript(ChainLookups):
         self._key = key
         self._due: list[Checkpoint] = []
         self._remembered = {}
-        state = self.mechanism.begin(self.terms.size, self.terms.confidence, self.terms.asks)
-        self._go_back_to(FoldBase(0, first.hash, state, QuestionIndex(first.holdout)))
+        self._go_back_to(FoldBase(0, first.hash, self.terms.begin(), QuestionIndex(first.holdout)))
 
     def _go_back_to(self, base: FoldBase) -> None:
         self._base, self._settled = base, base.index
@@ -130,7 +129,7 @@ class Transcript(ChainLookups):
             record = Record.from_body(entry.body)
         if record.draw is not None and self.drew(record.draw):
             raise Tampered(f"entry {entry.index} was made from rows drawn for another answer", index=entry.index)
-        step = step_of(entry.hash, record, state or self.mechanism.follow(self.state, record.event))
+        step = step_of(entry.hash, record, state or self.terms.follow(self.state, record.event))
         self.torn = True
         self._tail.append((entry, record))
         self._steps.append(step)
@@ -147,7 +146,7 @@ class Transcript(ChainLookups):
 
     def _extend_by_release(self, entry: Entry) -> None:
         """A release was made: the one entry, but entry 0, that rows sealed for a release have."""
-        if self.mechanism.currency != "release" or self.length > 1 or not isinstance(entry.body.get("path"), str):
+        if not self.terms.is_release or self.length > 1 or not isinstance(entry.body.get("path"), str):
             raise Tampered(f"entry {entry.index} tells of a release that these terms do not have", index=entry.index)
         self.torn = True
         self._tail.append((entry, None))
@@ -157,7 +156,7 @@ class Transcript(ChainLookups):
     @property
     def path(self) -> str | None:
         """A digest of the random path that a release has taken, if it was made."""
-        made = self.mechanism.currency == "release" and self.length > 1
+        made = self.terms.is_release and self.length > 1
         return str(self.entries[1].body["path"]) if made else None
 
     def settle(self, last: int | None = None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unworn.basics.display import show_html, show_line
+from unworn.mechanisms.contract.capabilities import ChecksHypotheses
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.queries.hypothesis import asked_at
 from unworn.record.certificate import Certificate
@@ -35,7 +36,10 @@ class Verdict:
         if null is None or has_failed(record.symbol):
             raise ValueError(f"entry {certificate.entry.index} of the ledger is not the outcome of a test")
         words = show_line(record.label.removesuffix(asked_at(null[2])))
-        level = certificate.terms.mechanism.test_level(record.offer)
+        mechanism = certificate.terms.mechanism
+        if not isinstance(mechanism, ChecksHypotheses):
+            raise ValueError(f"{type(mechanism).__name__} tests no hypotheses")
+        level = mechanism.test_level(record.offer)
         return cls(record.symbol == 1, words, null[2], level, certificate.entry.index, certificate)
 
     @property

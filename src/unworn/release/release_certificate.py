@@ -155,7 +155,7 @@ def promised(terms: Terms) -> tuple[Problem, Method]:
     """What entry 0 seals rows for; ``Tampered`` where its method would reveal more than its budget, or is none."""
     from unworn.release.methods.method_choice import method_from_json
 
-    sealed = terms.mechanism
+    sealed = terms.sealed_for
     if not isinstance(sealed, Released):
         raise Tampered("entry 0 seals these rows for questions, not for a release")
     try:

@@ -61,8 +61,8 @@ def sealed(
             "the key of this release is not beside its ledger, so it cannot be made again: see docs/ledger.md"
         )
     first, entered = opened.transcript.first, opened.transcript.terms
-    if isinstance(entered.mechanism, Released):
-        method = method_from_json(entered.mechanism.method)
+    if isinstance(entered.sealed_for, Released):
+        method = method_from_json(entered.sealed_for.method)
         method.check(problem)
     if tables is None or opened.rows is not sample:
         tables = CodedRows(opened.rows, problem.domain)

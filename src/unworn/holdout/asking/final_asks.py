@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from unworn.basics.display import show_html
 from unworn.errors import Unaskable
 from unworn.holdout.jobs import Ask
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
-from unworn.mechanisms.symbols.final_values import final_event, likely_final, widest_final
+from unworn.mechanisms.symbols.final_values import final_nats, likely_within, widest_final
 from unworn.record.transcript import Transcript
 
 
@@ -74,8 +75,8 @@ def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
             continue
         known = transcript.record(ask.parent).published
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
-        expected = likely_final(replace(offer, within=(known.low, known.high)))  # if it answers as before
-        before, after = (known.high - known.low) / 2, transcript.mechanism.publish_width(offer, expected)
+        expected = likely_within(offer, known.low, known.high)  # if it answers as before
+        before, after = (known.high - known.low) / 2, published_width(transcript.mechanism, offer, expected)
         if after > before:
             raise Unaskable(
                 f"the final value of {ask.query.label} may be wider than answer {ask.parent}, ± {before:.4g}: about "
@@ -115,6 +116,6 @@ def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> Fin
             continue
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
         widths.append(widest_final(offer))
-        costs[ask.query.fingerprint] = 0.0 if close else getattr(final_event(offer, likely_final(offer)), "nats", 0.0)
+        costs[ask.query.fingerprint] = 0.0 if close else final_nats(offer)
     labels = tuple(ask.query.label for ask in asks)
     return FinalQuote(labels, tuple(widths), close, sum(costs.values()), repeat=not costs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from unworn.errors import Unaskable
 from unworn.holdout.asking.code_on_train import run_on_train
 from unworn.mechanisms import Guess
-from unworn.mechanisms.coded.guess_and_check import standard_error
+from unworn.mechanisms.coded.guess_slack import standard_error
 from unworn.queries import metric as metric_query
 from unworn.queries.language.literals import as_float
 from unworn.queries.predictions import NamedPredictions

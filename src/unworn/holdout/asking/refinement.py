@@ -10,7 +10,9 @@ from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.preparation import Preparation
 from unworn.holdout.jobs import Ask
-from unworn.mechanisms import GuessAndCheck
+from unworn.mechanisms.contract.capabilities import SharpensAnswers
+from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
+from unworn.mechanisms.contract.declarations import currency_of, prices_of
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.queries import Query, parse
 from unworn.queries.code.code_in_query import check_code
@@ -34,22 +36,16 @@ class Refinement(Preparation):
         if not isinstance(answer, Answer):
             raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
         record = self._record_of(answer)
-        if record.offer.null is not None:
-            raise Unaskable("there is nothing to sharpen: a test says rejected or not; ask the question itself")
-        if record.offer.final is not None:
-            raise Unaskable("there is nothing to sharpen: a final value is as sharp as it gets")
-        if record.offer.radius:
-            raise Unaskable(
-                "a noisy answer names no cell to sharpen: ask(..., guess=, again=True), or ask for the final value"
-            )
-        if not isinstance(self.mechanism, GuessAndCheck):
-            raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
+        mechanism = self.mechanism
+        if not isinstance(mechanism, SharpensAnswers):
+            raise Unaskable(f"{type(mechanism).__name__} has nothing to sharpen: its answers are not cells")
+        mechanism.check_sharpenable(record.offer)
         ask = Ask(self._question_of(answer, record), record.facts, None, check_asker(by), parent=answer.index)
         with self._desk.order():
             transcript = self._desk.released()
             if transcript.answered(*ask.name) is None:
                 offer = transcript.offer(ask.facts, None, ask.parent)
-                self.mechanism.check_gain(record.offer, record.symbol, offer)
+                mechanism.check_gain(record.offer, record.symbol, offer)
         return self._one(ask)
 
     @overload
@@ -150,7 +146,7 @@ class Refinement(Preparation):
         """
         from unworn.record.meter import Quote
 
-        ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
+        ask, currency = self._prepare(question, guess, guess_se, noise=noise), currency_of(self.mechanism)
         with self._desk.order():
             transcript = self._desk.released()
             told = None if again else transcript.answered(ask.query.fingerprint)
@@ -159,6 +155,7 @@ class Refinement(Preparation):
                 return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high, currency)
             offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
         mechanism = self.mechanism
-        likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
-        (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
-        return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)
+        likely, widest = publish_symbol(mechanism, offer, mechanism.likely(offer)), widest_width(mechanism, offer)
+        (cost, surprise), width = prices_of(mechanism, offer), (likely.high - likely.low) / 2
+        guessed = offer.payload.guess
+        return Quote(offer.index, width, widest, cost, surprise, guessed, False, likely.low, likely.high, currency)

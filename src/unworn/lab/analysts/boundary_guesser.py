@@ -11,6 +11,8 @@ import numpy as np
 from unworn.holdout import Holdout
 from unworn.lab.analysts.analyst import Analyst, Played, ask
 from unworn.lab.worlds import Rule, Scene
+from unworn.mechanisms.coded.coded_payloads import GuessPayload
+from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def _value_told(played: Played) -> float:
     truth, about half a slack from it.
     """
     offer = played.answer.certificate.record.offer
-    if offer.guess is None or played.answer.source == "surprise":
+    payload = offer.payload
+    if not isinstance(payload, GuessPayload | NoisyCheckPayload) or played.answer.source == "surprise":
         return played.answer.value
-    away = np.sign(played.truth - offer.guess)
-    return float(offer.guess + away * offer.slack / 2)
+    away = np.sign(played.truth - payload.guess)
+    return float(payload.guess + away * payload.slack / 2)

@@ -13,7 +13,6 @@ from unworn.events import Noised
 from unworn.holdout import Holdout
 from unworn.lab.analysts.analyst import Analyst, Played, ask, ask_all, lean
 from unworn.lab.worlds import Scene
-from unworn.mechanisms.noisy.noisy_mechanism import Noisy
 
 Floats = NDArray[np.float64]
 
@@ -63,15 +62,16 @@ class PosteriorSign(Analyst):
     batch: bool = False
 
     def play(self, holdout: Holdout, scene: Scene, asks: int, rng: np.random.Generator) -> Iterator[Played]:
+        noise: Noised | None = None
         leans: list[float] = []
         truths: list[float] = []
         for played in ask_all(holdout, map(scene.probe, range(asks - 1)), self.batch):
             leans.append(lean(played))
             truths.append(played.truth)
+            event = played.answer.certificate.record.event
+            noise = event if isinstance(event, Noised) else None
             yield played
         if leans:
-            mechanism = holdout.mechanism
-            noise = mechanism.noised(scene.rows) if isinstance(mechanism, Noisy) else None
             yield ask(holdout, scene.vote(posterior_weights(scene, np.array(leans), np.array(truths), noise)))
 
 

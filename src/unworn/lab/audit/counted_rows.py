@@ -62,6 +62,8 @@ class Counted:
         object.__setattr__(self, "_values", values.astype(np.int64))
         object.__setattr__(self, "_counts", tuple(values.astype(np.int64).sum(axis=1).tolist()))
 
+    has_parts = True
+
     @property
     def size(self) -> int:
         return int(self._values.shape[1])

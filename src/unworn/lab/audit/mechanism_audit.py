@@ -16,10 +16,8 @@ from unworn.lab.audit.claim import Claim
 from unworn.lab.audit.counted_rows import SHARE, neighbours
 from unworn.lab.audit.mechanism_plays import PLACES, play
 from unworn.lab.audit.target import Pair, Target
-from unworn.mechanisms import Guess, Mechanism, OneSample, State
-from unworn.mechanisms.noisy.noisy_mechanism import Noisy
-from unworn.mechanisms.noisy.privacy_price import PricedMechanism
-from unworn.mechanisms.threshold.secret_threshold import Threshold
+from unworn.mechanisms import Guess, Mechanism, State
+from unworn.mechanisms.contract.capabilities import ClaimsPrivacy, DrawsRows, SettlesParameters
 
 _QUOTED = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
 """The first of these deltas that a profile reaches is the one at which it is quoted, if it does not reach 0."""
@@ -64,18 +62,14 @@ def claim_of(mechanism: Mechanism, rows: int, asks: int) -> Claim:
 
 def profile_of(mechanism: Mechanism, rows: int, asks: int) -> Profile | None:
     """The profile, or None where a mechanism claims none."""
-    stated = getattr(mechanism, "profile", None)
-    if stated is not None:
-        if isinstance(mechanism, PricedMechanism):
-            _begun(mechanism, rows, asks)  # says what is wrong with a plan that has no profile
-        profile: Profile = stated(rows, asks)
-        return profile
-    state = _begun(mechanism, rows, asks)
+    state = _begun(mechanism, rows, asks)  # says what is wrong with a plan that has no profile
+    if isinstance(mechanism, ClaimsPrivacy):
+        return mechanism.profile(rows, asks)
     try:
         offer = mechanism.offer(state, SHARE, None)
         event = mechanism.event(offer, mechanism.likely(offer))
     except (ValueError, TypeError):
-        if isinstance(mechanism, OneSample):  # it does claim something: what is wrong is to be seen
+        if isinstance(mechanism, DrawsRows):  # it does claim something: what is wrong is to be seen
             raise
         return None
     return privacy.profile(event, rows, asks) if isinstance(event, Noised | Drew) else None
@@ -91,16 +85,9 @@ def settled(mechanism: Kind, rows: int, asks: int) -> Kind:
     True
     """
     rows, asks = whole("rows", rows, 1), whole("asks", asks, 1)
-    match mechanism:
-        case Noisy():
-            open_ = mechanism.scale is None
-        case OneSample():
-            open_ = mechanism.flip is None
-        case Threshold():
-            open_ = any(getattr(mechanism, name) is None for name in getattr(mechanism, "choices", ()))
-        case _:
-            open_ = True  # nobody knows of one that is not of this package: it knows itself
-    return mechanism.settled(rows, _CONFIDENCE, asks) if open_ else mechanism
+    if isinstance(mechanism, SettlesParameters) and mechanism.has_open_parameters():
+        return mechanism.settled(rows, _CONFIDENCE, asks)
+    return mechanism
 
 
 def _begun(mechanism: Mechanism, rows: int, asks: int) -> State:

@@ -15,6 +15,7 @@ from unworn.errors import Exhausted
 from unworn.lab.audit.counted_rows import SHARE, Counted, CountedQuestion
 from unworn.lab.audit.target import Outputs
 from unworn.mechanisms import Guess, Mechanism, State
+from unworn.mechanisms.contract.conversation import follow_event
 from unworn.mechanisms.threshold.secret_threshold import BELOW
 from unworn.noise import Stream
 
@@ -51,7 +52,7 @@ def play(
                 break
             noise = Stream(key, "ask", offer.index, question.fingerprint)
             reply = mechanism.answer(state, offer, question, rows, noise)
-            state = mechanism.follow(state, reply.event)
+            state = follow_event(mechanism, state, reply.event)
             told[place], *rest = laid_out(reply.symbol, places)
             start = rows.asks + (places - 1) * place
             told[start : start + len(rest)] = rest

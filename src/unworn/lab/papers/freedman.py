@@ -83,15 +83,18 @@ class Freedman(Features):
     @property
     def mechanisms(self) -> dict[str, Mechanism]:
         """Exact answers; Thresholdout as it was analysed, with a budget; and intervals from code length."""
+        return {PLAIN: Naive(), REUSABLE: self.reusable, CHECKED: GuessAndCheck()}
+
+    @property
+    def reusable(self) -> Thresholdout:
+        """Thresholdout with this setting's threshold, noise and budget."""
         unit = 0.5 / math.sqrt(self.rows)
-        reusable = Thresholdout(threshold=self.threshold * unit, scale=self.tolerance * unit, budget=self.budget)
-        return {PLAIN: Naive(), REUSABLE: reusable, CHECKED: GuessAndCheck()}
+        return Thresholdout(threshold=self.threshold * unit, scale=self.tolerance * unit, budget=self.budget)
 
     @property
     def promised(self) -> float:
         """The half-width that Theorem D2 gives every answer of Thresholdout's plan."""
-        reusable = self.mechanisms[REUSABLE]
-        return reusable.reach(self.rows, self.asks) if isinstance(reusable, Thresholdout) else math.nan
+        return self.reusable.reach(self.rows, self.asks)
 
 
 def play(

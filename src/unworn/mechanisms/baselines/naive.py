@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from unworn.events import Event, Shown
 from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.contract.offer import NoPayload
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
 from unworn.noise import Stream
@@ -25,7 +26,7 @@ class Naive(Mechanism):
     --------
     >>> naive = Naive()
     >>> offer = naive.offer(naive.begin(10_000, 0.95), Facts("binary", 0.0, 1.0, zero_one=True), None)
-    >>> shown = naive.publish(offer, 0.5)
+    >>> shown = naive.reveal(offer, 0.5)
     >>> round(shown.low, 4), round(shown.high, 4)
     (0.4902, 0.5098)
     """
@@ -34,19 +35,16 @@ class Naive(Mechanism):
     currency: ClassVar[str] = "none"
     promises: ClassVar[bool] = False
     prices_failure: ClassVar[bool] = True  # it pays for nothing
+    no_tests: ClassVar[str] = (
+        "Naive shows exact values, and nothing can be promised any more about hypotheses that were chosen by them: "
+        "seal fresh rows with GuessAndCheck"
+    )
 
     def after(self, state: State, event: Event) -> State:
         return state.further()
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
-        return Offer(state.index(position), state.rows, *kind, state.log_beta)
-
-    def no_tests(self) -> str:
-        return (
-            "Naive shows exact values, and nothing can be promised any more about hypotheses that were chosen by them: "
-            "seal fresh rows with GuessAndCheck"
-        )
+        return Offer.about(facts, state.index(position), state.rows, state.log_beta, NoPayload())
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)

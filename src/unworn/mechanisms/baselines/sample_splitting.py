@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event, Looked
-from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.coded.coded_payloads import null_numbers
+from unworn.mechanisms.contract.capabilities import ChecksHypotheses, LimitsQuestions, MetersSpending
+from unworn.mechanisms.contract.conversation import refuse_statistics
+from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Payload, Published, Reply, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
-from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level
+from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level, tested_null
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
 
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class PartPayload(Payload):
+    """Which of how many parts of the rows is looked at, and the hypothesis that is tested on it, if one is."""
+
+    part: tuple[int, int] = field()
+    null: tuple[int, float, float] | None = None
+
+    def numbers(self) -> dict[str, Any]:
+        return {} if self.null is None else null_numbers(self.null)
+
+
 @dataclass(frozen=True)
-class SampleSplitting(Mechanism):
+class SampleSplitting(Mechanism, LimitsQuestions, ChecksHypotheses, MetersSpending):
     """Cut the rows into as many random parts as there are rounds, and answer each round exactly on its part.
 
     Questions of one round (one ``ask_many``) are chosen before any of its answers is seen, so they may share a
@@ -30,7 +46,7 @@ class SampleSplitting(Mechanism):
     >>> split = SampleSplitting(rounds=4)
     >>> state = split.begin(rows=10_000, confidence=0.95, asks=1_000)
     >>> offer = split.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
-    >>> offer.rows, round(split.widest(offer), 4)
+    >>> offer.rows, round(likely_width(split, offer), 4)
     (2500, 0.0407)
 
     References
@@ -40,7 +56,6 @@ class SampleSplitting(Mechanism):
 
     theorem: ClassVar[str] = "sample splitting"
     currency: ClassVar[str] = "parts"
-    tests: ClassVar[bool] = True
 
     rounds: int | None = None
 
@@ -63,8 +78,11 @@ class SampleSplitting(Mechanism):
     def spent(self, state: State) -> float:
         return float(state.round)
 
+    def prices(self, offer: Offer) -> tuple[float, float]:
+        return 0.0, 0.0
+
     def check(self, facts: Facts) -> None:
-        super().check(facts)
+        refuse_statistics(self, facts)
         if facts.runs_code:
             # It would see all the rows, and whether it fails is a fact about parts that are still to be looked at.
             raise Unaskable(
@@ -83,20 +101,23 @@ class SampleSplitting(Mechanism):
                 rounds=state.round,
                 planned=parts,
             )
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
         level = state.log_beta - math.log(asks)
-        return Offer(index, state.rows // parts, *kind, level, part=(part, parts))
+        return Offer.about(facts, index, state.rows // parts, level, PartPayload((part, parts)))
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         offer, asks = self.offer(state, facts, None, position), state.planned or 1
-        return replace(offer, log_level=nominal_level(facts) - math.log(asks), null=facts.null)
+        payload = PartPayload(_part(offer), tested_null(facts))
+        return offer.with_payload(payload, nominal_level(facts) - math.log(asks))
+
+    def test_level(self, offer: Offer) -> float:
+        return offer.log_level
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows) if offer.null is None else judged(offer, query, rows, offer.log_level)
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        part = offer.part[0] if offer.part else 0
+        part, _ = _part(offer)
         return Looked(part, part)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
@@ -115,3 +136,10 @@ class SampleSplitting(Mechanism):
         SampleSplitting(rounds=None)
         """
         return cls()
+
+
+def _part(offer: Offer) -> tuple[int, int]:
+    """The part that an offer speaks of."""
+    if offer.payload.part is None:
+        raise TypeError("sample splitting answers on a part of the rows")
+    return offer.payload.part

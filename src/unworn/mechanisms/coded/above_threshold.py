@@ -18,6 +18,8 @@ from unworn.mechanisms.coded.coded_mechanism import (
     typical_state,
     whole,
 )
+from unworn.mechanisms.contract.capabilities import ExplainsNumbers
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.noisy.noisy_mechanism import number
 from unworn.mechanisms.symbols.cell_limits import interval
@@ -30,7 +32,7 @@ BELOW, TOP = 0, 1
 
 
 @dataclass(frozen=True)
-class AboveThreshold(CodedMechanism):
+class AboveThreshold(CodedMechanism, ExplainsNumbers):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
     Thousands of noes cost less than a nat together, each yes about ten (a nat makes the conversation e times less
@@ -49,7 +51,7 @@ class AboveThreshold(CodedMechanism):
     >>> search = AboveThreshold(0.9, tops=5)
     >>> state = search.begin(rows=10_000, confidence=0.95, asks=1_000)
     >>> offer = search.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
-    >>> below, top = search.publish(offer, BELOW), search.publish(offer, TOP)
+    >>> below, top = search.reveal(offer, BELOW), search.reveal(offer, TOP)
     >>> (below.low, round(below.high, 3)), (round(top.low, 3), top.high)
     ((0.0, 0.905), (0.89, 1.0))
 
@@ -110,7 +112,7 @@ class AboveThreshold(CodedMechanism):
         return Described(True, lone_nats(offer)) if whole(symbol, TOP) == TOP else Described(False, 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        calm, surprised = self.place_prices(offer)
         return calm, surprised + lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
@@ -129,7 +131,7 @@ class AboveThreshold(CodedMechanism):
         return BELOW
 
     def widest(self, offer: Offer) -> float:
-        return max(self.publish_width(offer, symbol) for symbol in (BELOW, TOP))
+        return max(published_width(self, offer, symbol) for symbol in (BELOW, TOP))
 
     def beyond(self, offer: Offer) -> float:
         """How far past the threshold an answer reaches, at most, as a share of the range: what more tops make wider."""

@@ -11,7 +11,19 @@ from unworn.bounds.compression import code_length
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Described
+from unworn.mechanisms.coded.coded_payloads import CodedPayload, Place, PlacePayload, place_in
+from unworn.mechanisms.contract.capabilities import (
+    BoundsWidth,
+    GivesFinalValues,
+    LimitsQuestions,
+    MetersSpending,
+    NamesItsTheorem,
+    RepricesBatches,
+    SettlesParameters,
+)
+from unworn.mechanisms.contract.conversation import publish_symbol, refuse_statistics
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, FinalPlace, Mechanism, Offer, Published, State, Symbol
+from unworn.mechanisms.contract.offer import NoPayload, Payload
 from unworn.queries.query import Facts
 
 Cell = tuple[tuple[float, float], float]
@@ -20,7 +32,7 @@ SPARE_NATS = 30 * LN2
 """What a failure costs where no room is left among the words: 2^-30 of it is set aside for all that might fail."""
 REST_NATS = -math.log1p(-(2.0**-30))
 """What the other words cost more for it, 1e-9 nats: less than what a replay takes for rounding."""
-OUTSIDE = ("", 0.0, 0.0, 0, 0)
+OUTSIDE: Place = ("", 0.0, 0.0, 0, 0)
 """The place of an answer that is neither a surprise nor none, and pays for its word alone."""
 
 
@@ -57,18 +69,27 @@ def lone_nats(offer: Offer) -> float:
     return REST_NATS + (LN2 if offer.runs_code else 0.0)
 
 
-def cell_nats(offer: Offer, symbol: Symbol) -> float:
-    """The length of the word for one of the offer's equal cells, or for a failure.
+def cell_nats(offer: Offer, cells: int, symbol: Symbol) -> float:
+    """The length of the word for one of so many equal cells, or for a failure.
 
     There is one more word than cells when user code may fail; what else may fail has a long one.
     """
     if symbol == STOPPED or (symbol == RAISED and not offer.runs_code):
         return failure_nats(offer, symbol, SPARE_NATS)
-    return math.log(offer.cells + offer.runs_code) + REST_NATS
+    return math.log(cells + offer.runs_code) + REST_NATS
 
 
 @dataclass(frozen=True)
-class CodedMechanism(Mechanism):
+class CodedMechanism(
+    Mechanism,
+    LimitsQuestions,
+    SettlesParameters,
+    GivesFinalValues,
+    RepricesBatches,
+    NamesItsTheorem,
+    MetersSpending,
+    BoundsWidth,
+):
     """A mechanism whose words are few and cheap, but for some that are rare: *surprises*, which pay for their place.
 
     ``law`` says by which theorem they pay: C', or C in ledgers that were sealed before there was C'.
@@ -77,6 +98,10 @@ class CodedMechanism(Mechanism):
     theorem: ClassVar[str] = "code length (Theorem C')"
     prices_failure: ClassVar[bool] = True
     former: ClassVar[dict[str, Any]] = {"law": "C"}
+    no_tests: ClassVar[str] = (
+        "{name} answers one kind of question, and a test is not among its words: seal rows with GuessAndCheck to test "
+        "hypotheses"
+    )
     left_open: ClassVar[tuple[str, ...]] = ("law",)
     """Parameters that, left out, are whatever the rows were sealed with."""
 
@@ -85,6 +110,9 @@ class CodedMechanism(Mechanism):
     def check_law(self) -> None:
         if self.law not in (None, "C", "C'"):
             raise ValueError(f'law is "C\'", or "C" for older ledgers, not {self.law!r:.40}')
+
+    def check(self, facts: Facts) -> None:
+        refuse_statistics(self, facts)
 
     def named_theorem(self) -> str:
         return self.theorem.replace("C'", "C") if self.law == "C" else self.theorem
@@ -114,19 +142,21 @@ class CodedMechanism(Mechanism):
 
     def reprice(self, offer: Offer, state: State) -> Offer:
         """Under C' each answer of a batch pays for those before it, as if they had been asked one by one."""
-        if state.pattern is None or offer.place is None:
+        payload = offer.payload
+        if state.pattern is None or not isinstance(payload, CodedPayload) or payload.place is None:
             return offer
-        log_beta = state.log_beta if offer.null is None else math.log(offer.null[2])
-        place = place_of(state, offer.place[0]) if offer.place[0] else OUTSIDE
-        kept = max(offer.kept, state.kept)
-        return replace(offer, log_level=log_beta - self.spent(state), place=place, kept=kept)
+        log_beta = state.log_beta if payload.null is None else math.log(payload.null[2])
+        place = place_of(state, payload.place[0]) if payload.place[0] else OUTSIDE
+        later = replace(payload, place=place, kept=max(payload.kept, state.kept))  # type: ignore[type-var]
+        return offer.with_payload(later, log_beta - self.spent(state))
 
     def log_side(self, offer: Offer, surprise: bool, nats: float) -> float | None:
         """ln of the level of each limit, once the symbol is known; none where the two share the offer's."""
-        if offer.place is None:
+        place = place_in(offer.payload)
+        if place is None:
             return None
-        _, calm, surprised, *_ = offer.place
-        return (offer.log_level - (surprised if surprise else calm) - nats) / (1.0 - offer.kept)
+        _, calm, surprised, *_ = place
+        return (offer.log_level - (surprised if surprise else calm) - nats) / (1.0 - offer.payload.kept)
 
     def log_one_side(self, offer: Offer, surprise: bool, nats: float) -> float:
         """The same for a cell that ends where the range does: one limit has all of the level.
@@ -139,9 +169,14 @@ class CodedMechanism(Mechanism):
         return offer.log_level if side is None else side
 
     def test_level(self, offer: Offer) -> float:
-        if offer.place is None:
-            return offer.log_level
-        return (offer.log_level - offer.place[2] - lone_nats(offer)) / (1.0 - offer.kept)
+        """ln of the level at which a hypothesis is tested, where "rejected" is the one surprise."""
+        side = self.log_side(offer, True, lone_nats(offer))
+        return offer.log_level if side is None else side
+
+    def place_prices(self, offer: Offer) -> tuple[float, float]:
+        """What no surprise and a surprise cost by where they fall."""
+        place = place_in(offer.payload)
+        return (0.0, 0.0) if place is None else (place[1], place[2])
 
     def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
         from unworn.mechanisms.symbols.final_values import final_offer
@@ -151,40 +186,40 @@ class CodedMechanism(Mechanism):
                 "this ledger was sealed under Theorem C, which has no final values.\n"
                 "  Sharpen an answer, or seal fresh rows."
             )
-        told = None if place.told is None else (self.cell_of(*place.told), self.publish(*place.told))
+        told = None if place.told is None else (self.cell_of(*place.told), publish_symbol(self, *place.told))
         return final_offer(state, facts, place, self.spent(state), told)
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
         """The cell that an answer told, and the bound on its discordance; the whole range where it told none."""
         return (offer.low, offer.high), 1.0
 
-    def no_tests(self) -> str:
-        return (
-            f"{type(self).__name__} answers one kind of question, and a test is not among its words: "
-            "seal rows with GuessAndCheck to test hypotheses"
-        )
-
     def refused(self, facts: Facts, why: str) -> Unaskable:
         return Unaskable(f"{type(self).__name__} cannot answer a {facts.kind} question: {why}")
 
 
-def place_of(state: State, origin: str) -> tuple[str, float, float, int, int]:
+def place_of(state: State, origin: str) -> Place:
     """What the next symbol costs by where it falls, under C'."""
     if state.pattern is None:
         raise TypeError("only Theorem C' charges an answer for its own symbol")
     return origin, *state.pattern.prices(origin), *state.sides
 
 
-def priced(state: State, facts: Facts, position: int, origin: str = "asker", **payload: Any) -> Offer:
-    """The offer that the transcript so far allows; without an origin, that of an answer outside the pattern."""
+def place_now(state: State, origin: str = "asker") -> Place | None:
+    """The same; without an origin, that of an answer outside the pattern; none under Theorem C."""
+    if state.pattern is None:
+        return None
+    return (origin, *state.pattern.prices(origin), *state.sides) if origin else OUTSIDE
+
+
+def priced(state: State, facts: Facts, position: int, payload: Payload | None = None) -> Offer:
+    """The offer that the transcript so far allows, with this payload; without one, that of a symbol at its place."""
     index = state.index(position)
-    kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
     if state.pattern is None:
         level = state.log_beta - code_length(index, state.surprises, state.nats, state.planned)
-        return Offer(index, state.rows, *kind, level, **payload)
+        return Offer.about(facts, index, state.rows, level, NoPayload() if payload is None else payload)
     level = state.log_beta - state.pattern.nats - state.nats
-    place = place_of(state, origin) if origin else OUTSIDE
-    return Offer(index, state.rows, *kind, level, place=place, kept=state.kept, **payload)
+    own = PlacePayload(place_now(state), state.kept) if payload is None else payload
+    return Offer.about(facts, index, state.rows, level, own)
 
 
 def folded(state: State, surprise: bool, nats: float, origin: str = "asker", side: int = 0) -> State:

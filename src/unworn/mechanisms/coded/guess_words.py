@@ -2,7 +2,7 @@
 
 Kraft's inequality holds at every node: the words of all the symbols that are not surprises, and those of all that are,
 each sum to at most one. Questions that run code keep half of the surprises' words for "it raised", others the words of
-offsets beyond the range; paired ones keep half for "only the discordance was off". A test has one surprise, "rejected".
+offsets beyond the range; those with a gauge keep half for "only the gauge was off". A test has one surprise.
 On the grid, and in sharpening, nothing is a surprise.
 """
 
@@ -14,7 +14,10 @@ from unworn.bounds.code_length import distance_nats, side_nats, spare_chance
 from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
 from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
+from unworn.mechanisms.coded.coded_payloads import GridPayload, GuessPayload, HypothesisPayload, place_in
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
+from unworn.mechanisms.symbols.exact_value import GAUGED
+from unworn.mechanisms.symbols.symbol_cells import grid_of
 from unworn.queries.row_protocol import Raised
 
 _UPWARD = 1.0 + 1e-12
@@ -23,12 +26,61 @@ _UPWARD = 1.0 + 1e-12
 
 def word_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     """Whether a symbol is a surprise, and the length of its code word in nats."""
-    if offer.guess is None and offer.null is None:
-        return _grid_cost(offer, symbol)
-    if has_failed(symbol):
-        return True, _failure_nats(offer, symbol)
-    if offer.null is not None:
+    payload = offer.payload
+    if isinstance(payload, GuessPayload):
+        return _guess_cost(offer, payload, symbol)
+    if isinstance(payload, HypothesisPayload):
+        if has_failed(symbol):
+            return True, lone_failed(offer, symbol).nats
         return (False, 0.0) if symbol == 0 else (True, lone_nats(offer))
+    return _grid_cost(offer, symbol)
+
+
+def unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
+    """The bound on the gauge, as a share of the span, and the offset that a symbol tells."""
+    if isinstance(symbol, list):
+        octave, offset = symbol
+        return 2.0**-octave, offset
+    payload = offer.payload
+    return (payload.discordance if isinstance(payload, GuessPayload | GridPayload) else 1.0), int(symbol)
+
+
+def pack(offer: Offer, bound: float, gauge: float, offset: int) -> Symbol:
+    """The symbol that tells an offset and, of a question with a gauge, that its ``bound`` holds, or else the octave.
+
+    The gauge is a share of the span; the octave says by which power of two it is smaller than that.
+    """
+    if offer.kind not in GAUGED or (offset == 0 and gauge <= bound):
+        return offset
+    most = octaves(offer.rows)
+    octave = most if gauge == 0 else math.floor(-math.log2(gauge))
+    return [min(max(octave, 0), most), offset]
+
+
+def farthest(offer: Offer, side: int) -> int:
+    """How many cells a value of the range can lie above the guess (below, for -1), with one to spare for rounding."""
+    payload = guess_payload(offer)
+    beyond = offer.high - payload.guess if side > 0 else payload.guess - offer.low
+    return 1 + max(0, math.ceil((beyond - payload.slack) / payload.cell))
+
+
+def guess_payload(offer: Offer) -> GuessPayload:
+    """That of an offer which compares the rows with a guess."""
+    if not isinstance(offer.payload, GuessPayload):
+        raise ValueError("this offer compares the rows with no guess")
+    return offer.payload
+
+
+def with_a_word(offer: Offer, offset: int) -> int:
+    """An offset from a guess, unless no word is kept for it: the range cannot reach so far."""
+    if offset and abs(offset) > farthest(offer, offset):
+        raise Raised
+    return offset
+
+
+def _guess_cost(offer: Offer, payload: GuessPayload, symbol: Symbol) -> tuple[bool, float]:
+    if has_failed(symbol):
+        return True, _failure_nats(offer, payload, symbol)
     if symbol == 0:
         return False, 0.0
     nats = LN2 if offer.runs_code else 0.0
@@ -37,59 +89,36 @@ def word_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
         offset = symbol[1]
     else:
         offset = int(symbol)
-    return True, nats + (_offset_nats(offer, offset) if offset else 0.0)
+    return True, nats + (_offset_nats(offer, payload, offset) if offset else 0.0)
 
 
-def unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
-    """The bound on the observed discordance and the offset that a symbol tells."""
-    if isinstance(symbol, list):
-        octave, offset = symbol
-        return 2.0**-octave, offset
-    return offer.discordance, int(symbol)
-
-
-def farthest(offer: Offer, side: int) -> int:
-    """How many cells a value of the range can lie above the guess (below, for -1), with one to spare for rounding."""
-    guess = offer.guess or 0.0
-    beyond = offer.high - guess if side > 0 else guess - offer.low
-    return 1 + max(0, math.ceil((beyond - offer.slack) / offer.cell))
-
-
-def with_a_word(offer: Offer, offset: int) -> int:
-    """An offset, unless no word is kept for it: the range cannot reach so far."""
-    if offset and offer.guess is not None and abs(offset) > farthest(offer, offset):
-        raise Raised
-    return offset
-
-
-def _offset_nats(offer: Offer, offset: int) -> float:
+def _offset_nats(offer: Offer, payload: GuessPayload, offset: int) -> float:
     """The length of the word that says how many cells the rows lie from where agreement ends, and on which side."""
-    if offer.place is None:
+    if payload.place is None:
         return offset_nats(offset)
-    return side_nats(offer.place[3:], offset) + distance_nats(abs(offset), farthest(offer, offset))
+    return side_nats(payload.place[3:], offset) + distance_nats(abs(offset), farthest(offer, offset))
 
 
-def _failure_nats(offer: Offer, symbol: Symbol) -> float:
+def _failure_nats(offer: Offer, payload: GuessPayload, symbol: Symbol) -> float:
     """The length of a word for what fails: made of the words that do not come up.
 
     Under Theorem C the words of the offsets o beyond the last one, k, of one side are 1/(2·o(o + 1)) each,
     1/(2(k + 1)) together.
     """
-    if offer.null is not None:
-        return lone_failed(offer, symbol).nats
     below, above = (spare_chance(farthest(offer, side)) for side in (-1, 1))
-    if offer.place is not None:
-        below *= math.exp(-side_nats(offer.place[3:], -1))
-        above *= math.exp(-side_nats(offer.place[3:], 1))
+    if payload.place is not None:
+        below *= math.exp(-side_nats(payload.place[3:], -1))
+        above *= math.exp(-side_nats(payload.place[3:], 1))
     free = below + above
-    return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind == "paired" else free) * _UPWARD)
+    return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind in GAUGED else free) * _UPWARD)
 
 
 def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     """Of one of equal cells; under Theorem C what failed was a surprise, and there was no other."""
-    if offer.place is not None:
-        return False, cell_nats(offer, symbol)
-    return (True, LN2) if has_failed(symbol) else (False, math.log(offer.cells))
+    _, _, cells = grid_of(offer)
+    if place_in(offer.payload) is not None:
+        return False, cell_nats(offer, cells, symbol)
+    return (True, LN2) if has_failed(symbol) else (False, math.log(cells))
 
 
 def octaves(rows: int) -> int:

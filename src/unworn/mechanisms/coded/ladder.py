@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.bounds.code_length import distance_nats, spare_chance
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
@@ -17,24 +18,40 @@ from unworn.mechanisms.coded.coded_mechanism import (
     folded,
     lone_failed,
     lone_nats,
+    place_now,
     priced,
     published,
     typical_state,
     whole,
 )
+from unworn.mechanisms.coded.coded_payloads import CellsPayload, CodedPayload, place_in
 from unworn.mechanisms.coded.rungs import Rungs
+from unworn.mechanisms.contract.capabilities import ExplainsNumbers
+from unworn.mechanisms.contract.conversation import likely_width
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
-from unworn.mechanisms.symbols.symbol_cells import check_step
+from unworn.mechanisms.symbols.symbol_cells import check_step, grid_of
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query, has_length
 from unworn.queries.row_protocol import Rows
 
 
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class RungPayload(CodedPayload):
+    """A score is compared with the rung that the best so far has reached, of so many in all. The first score, told
+    without a baseline, is one of equal cells instead."""
+
+    cells: int
+    best: int
+    place: tuple[str, float, float, int, int] | None = None
+    kept: float = 0.0
+
+
 @dataclass(frozen=True)
-class Ladder(CodedMechanism):
+class Ladder(CodedMechanism, ExplainsNumbers):
     """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
 
     Most submissions are not better, and being told so costs next to nothing; an improvement costs about eight nats, and
@@ -62,10 +79,10 @@ class Ladder(CodedMechanism):
     >>> board = Ladder(step=0.005, baseline=0.5)
     >>> state = board.begin(rows=10_000, confidence=0.95, asks=1_000)
     >>> offer = board.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)
-    >>> better = board.publish(offer, 80)
+    >>> better = board.reveal(offer, 80)
     >>> round(better.value, 4), round(better.low, 3), round(better.high, 3)
     (0.9025, 0.885, 0.919)
-    >>> worse = board.publish(offer, 0)
+    >>> worse = board.reveal(offer, 0)
     >>> worse.low, round(worse.high, 3), worse.source
     (0.0, 0.513, 'not better')
 
@@ -129,13 +146,14 @@ class Ladder(CodedMechanism):
         if position:
             raise Unaskable("a ladder is climbed one submission at a time: each is compared with the best before it")
         rungs = Rungs(facts.low, facts.high, self.step, self.higher)
-        outside = state.best is None  # the first score is one of equally long words
-        return replace(priced(state, facts, 0, "" if outside else "asker"), cells=rungs.count, best=state.best)
+        if state.best is None:  # the first score is one of equally long words
+            return priced(state, facts, 0, CellsPayload(rungs.count, place_now(state, ""), state.kept))
+        return priced(state, facts, 0, RungPayload(rungs.count, state.best, place_now(state), state.kept))
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
         if symbol != RAISED:
-            climbed = self._rungs(offer).of(spread_of(offer, symbol)[0]) - _rung(offer.best)
+            climbed = self._rungs(offer).of(spread_of(offer, symbol)[0]) - _rung(_best(offer))
             symbol = min(max(climbed, 0), self._most(offer))
         return Reply(symbol, self.event(offer, symbol))
 
@@ -147,43 +165,45 @@ class Ladder(CodedMechanism):
 
     def _nats(self, offer: Offer, steps: int) -> float:
         """What a word costs: the words of surprises, and all the others, sum to at most one (Kraft's inequality)."""
-        if offer.best is None:
+        placed = place_in(offer.payload) is not None
+        if _best(offer) is None:
             if steps == 0:
                 raise ValueError("the first score reaches some rung")
-            return math.log(offer.cells) if offer.place is None else cell_nats(offer, steps)
+            return cell_nats(offer, _cells(offer), steps) if placed else math.log(_cells(offer))
         if steps == 0:
             return 0.0
         if self.feedback == "bit":
             return lone_nats(offer)
-        if offer.place is None:
+        if not placed:
             return LN2 * offer.runs_code + math.log(steps * (steps + 1))
         return LN2 * offer.runs_code + distance_nats(steps, self._most(offer))
 
     def _failed(self, offer: Offer, symbol: Symbol) -> Described:
         """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
-        if offer.best is None and offer.place is not None:
-            return Described(False, cell_nats(offer, symbol))
-        if offer.best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free
+        best, placed = _best(offer), place_in(offer.payload) is not None
+        if best is None and placed:
+            return Described(False, cell_nats(offer, _cells(offer), symbol))
+        if best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free
             return failed(offer, symbol, 0.0)
         if self.feedback == "bit":
             return lone_failed(offer, symbol)
-        spare = 1.0 / (self._most(offer) + 1) if offer.place is None else spare_chance(self._most(offer))
+        spare = spare_chance(self._most(offer)) if placed else 1.0 / (self._most(offer) + 1)
         return failed(offer, symbol, -math.log(spare) + 1e-12)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
-        told = 0.0 if offer.best is not None else self._nats(offer, 1)
+        calm, surprised = self.place_prices(offer)
+        told = 0.0 if _best(offer) is not None else self._nats(offer, 1)
         return calm + told, surprised + self._nats(offer, min(1, self._most(offer)))
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         rungs, steps = self._rungs(offer), whole(symbol, self._most(offer))
-        reached = _rung(offer.best) + steps
+        reached = _rung(_best(offer)) + steps
         if not steps:  # the board does not move, and shows what it showed
             cell = rungs.cell(0, reached)
         else:
             cell = rungs.cell(reached, rungs.count - 1 if self.feedback == "bit" else reached)
         source = "ladder" if steps else "not better"
-        surprise, nats = bool(steps) and offer.best is not None, self._nats(offer, steps)
+        surprise, nats = bool(steps) and _best(offer) is not None, self._nats(offer, steps)
         if self.feedback == "bit":  # on which side of an edge the score lies
             limits = interval(offer, cell, 1.0, self.log_one_side(offer, surprise, nats))
             return published(rungs.edge(reached), limits, source)
@@ -192,7 +212,8 @@ class Ladder(CodedMechanism):
         )
 
     def numbers(self, offer: Offer) -> dict[str, float]:
-        return {"step": self.step} if offer.best is None else {"step": self.step, "best": float(offer.best)}
+        best = _best(offer)
+        return {"step": self.step} if best is None else {"step": self.step, "best": float(best)}
 
     def likely(self, offer: Offer) -> Symbol:
         """An improvement by one step: what is submitted is hoped to be one, and its width is what one wants to know."""
@@ -200,13 +221,13 @@ class Ladder(CodedMechanism):
 
     def widest(self, offer: Offer) -> float:
         """The widest interval of a score that goes on the board: "not better" is no score, and bounded on one side."""
-        rungs, least = self._rungs(offer), _rung(offer.best) + 1
+        rungs, least = self._rungs(offer), _rung(_best(offer)) + 1
         if self.feedback == "bit" or least >= rungs.count:
-            return self.publish_width(offer, self.likely(offer))
+            return likely_width(self, offer)
         # Limits are widest in the middle of the range; a cell farther out may hold one row more.
         row = 1 / offer.rows if offer.kind == "binary" else 0.0
         # The longest word of all stands for each of them.
-        level = self.log_side(offer, offer.best is not None, self._nats(offer, self._most(offer)))
+        level = self.log_side(offer, _best(offer) is not None, self._nats(offer, self._most(offer)))
         widths = []
         for rung in (rungs.count // 2 - 1, rungs.count // 2, rungs.count // 2 + 1):
             first, last = rungs.cell(min(max(rung, least), rungs.count - 1))
@@ -219,7 +240,7 @@ class Ladder(CodedMechanism):
 
     def _most(self, offer: Offer) -> int:
         """The largest number of steps there is to tell; 0 once the best is on the last rung."""
-        left = offer.cells - 1 - _rung(offer.best)
+        left = _cells(offer) - 1 - _rung(_best(offer))
         return min(left, 1) if self.feedback == "bit" else left
 
     @classmethod
@@ -234,6 +255,16 @@ class Ladder(CodedMechanism):
         narrowest = ladder.widest(ladder.offer(last, Facts("binary", 0.0, 1.0, zero_one=True), None))
         check_goal(cls.__name__, narrowest, width, rows, asks)
         return ladder
+
+
+def _best(offer: Offer) -> int | None:
+    """The rung that the best score so far has reached; none before the first."""
+    return offer.payload.best if isinstance(offer.payload, RungPayload) else None
+
+
+def _cells(offer: Offer) -> int:
+    """How many rungs there are."""
+    return offer.payload.cells if isinstance(offer.payload, RungPayload) else grid_of(offer)[2]
 
 
 def _rung(best: int | None) -> int:

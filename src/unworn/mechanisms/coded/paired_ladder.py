@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Self
 
 from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.coded.coded_mechanism import CodedMechanism, folded, lone_failed, lone_nats, priced, whole
+from unworn.mechanisms.contract.capabilities import ExplainsNumbers
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
@@ -21,7 +23,7 @@ _SLIP = 1e-6
 
 
 @dataclass(frozen=True)
-class PairedLadder(CodedMechanism):
+class PairedLadder(CodedMechanism, ExplainsNumbers):
     """Say whether one submission is better than another, from the rows on which they differ.
 
     ``holdout.compare(new, best)`` is answered yes or no. What counts as an improvement follows from the rows, not from
@@ -42,7 +44,7 @@ class PairedLadder(CodedMechanism):
     >>> board = PairedLadder()
     >>> state = board.begin(rows=10_000, confidence=0.95, asks=1_000)
     >>> offer = board.offer(state, Facts("paired", -1.0, 1.0, zero_one=True), None)
-    >>> better, not_better = board.publish(offer, 1), board.publish(offer, 0)
+    >>> better, not_better = board.reveal(offer, 1), board.reveal(offer, 0)
     >>> (better.low, better.high), (not_better.low, round(not_better.high, 3))
     ((0.0, 1.0), (-1.0, 0.064))
 
@@ -91,8 +93,7 @@ class PairedLadder(CodedMechanism):
         """
         side = 1 if self.higher else -1
         if self.rule == "exact":
-            level = self.test_level(offer)
-            return rejects(replace(offer, null=(side, 0.0, math.exp(level))), difference, spread, level)
+            return rejects(offer, side, 0.0, difference, spread, self.test_level(offer))
         ahead = side * difference / offer.span
         # Of values other than 0/1 the mean size is known and not the mean square, which it bounds.
         return ahead > math.sqrt(max(spread - ahead * ahead, 0.0) / offer.rows)
@@ -104,7 +105,7 @@ class PairedLadder(CodedMechanism):
         return Climbed(steps, lone_nats(offer) if steps else 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        _, calm, surprised, *_ = offer.place or ("", 0.0, 0.0)
+        calm, surprised = self.place_prices(offer)
         return calm, surprised + lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
@@ -141,7 +142,7 @@ class PairedLadder(CodedMechanism):
         return 0
 
     def widest(self, offer: Offer) -> float:
-        return max(self.publish_width(offer, symbol) for symbol in (0, 1))
+        return max(published_width(self, offer, symbol) for symbol in (0, 1))
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:

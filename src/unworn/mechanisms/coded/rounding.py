@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from unworn.bounds.baselines import best_rounding, log_transcripts
 from unworn.bounds.compression import position_nats
 from unworn.events import Described, Event
 from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, CodedMechanism, cell_nats
+from unworn.mechanisms.coded.coded_payloads import CellsPayload, HypothesisPayload, Place, place_in
+from unworn.mechanisms.contract.capabilities import ChecksHypotheses
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace, Guess, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
-from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level
-from unworn.mechanisms.symbols.symbol_cells import check_cells, edges, locate
+from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level, tested_null
+from unworn.mechanisms.symbols.symbol_cells import check_cells, edges, grid_of, locate
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
 
 @dataclass(frozen=True)
-class Rounding(CodedMechanism):
+class Rounding(CodedMechanism, ChecksHypotheses):
     """Name the cell of a fixed grid in which the value on the rows lies, and its middle.
 
     Every answer costs ln(cells) nats, whatever the analyst does, and guesses are not used. The last answer of a plan is
@@ -44,7 +47,6 @@ class Rounding(CodedMechanism):
     """
 
     theorem: ClassVar[str] = "code length (Theorem C'), uniform code"
-    tests: ClassVar[bool] = True
 
     cells: int = 45
 
@@ -61,25 +63,29 @@ class Rounding(CodedMechanism):
         return state.nats
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        index = state.index(position)
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
-        if state.pattern is None:
-            nats = self._position_nats(index, state.planned) + state.nats
-            return Offer(index, state.rows, *kind, state.log_beta - nats, cells=self.cells)
-        offer = Offer(index, state.rows, *kind, state.log_beta - state.nats, cells=self.cells, place=OUTSIDE)
-        return replace(offer, place=None) if index == state.planned and not position else offer
+        level, place = self._priced(state, position)
+        return Offer.about(facts, state.index(position), state.rows, level, CellsPayload(self.cells, place))
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
-        offer = self.offer(state, facts, None, position)
-        level = nominal_level(facts) - state.log_beta + offer.log_level
-        return replace(offer, log_level=level, cells=2, null=facts.null)  # rejected or not
+        level, place = self._priced(state, position)
+        level = nominal_level(facts) - state.log_beta + level
+        payload = HypothesisPayload(tested_null(facts), cells=2, place=place)  # rejected or not
+        return Offer.about(facts, state.index(position), state.rows, level, payload)
+
+    def _priced(self, state: State, position: int) -> tuple[float, Place | None]:
+        """ln of the level of the next answer, and what its symbol is charged."""
+        index = state.index(position)
+        if state.pattern is None:
+            nats = self._position_nats(index, state.planned) + state.nats
+            return state.log_beta - nats, None
+        return state.log_beta - state.nats, None if index == state.planned and not position else OUTSIDE
 
     def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
         state.index(place.position)  # the last answer of a plan leaves nothing for another
         return super().offer_final(state, facts, place)
 
     def test_level(self, offer: Offer) -> float:
-        return offer.log_level if offer.place is None else offer.log_level - cell_nats(offer, 1)
+        return offer.log_level if place_in(offer.payload) is None else offer.log_level - _nats(offer, 1)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if offer.null is not None:
@@ -89,14 +95,14 @@ class Rounding(CodedMechanism):
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
-        return Described(False, cell_nats(offer, symbol))
+        return Described(False, _nats(offer, symbol))
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        return cell_nats(offer, 0), cell_nats(offer, 0)
+        return _nats(offer, 0), _nats(offer, 0)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         cell = edges(offer, int(spread_of(offer, symbol)[0]))
-        low, high = interval(offer, cell, 1.0, self.log_side(offer, False, cell_nats(offer, symbol)))
+        low, high = interval(offer, cell, 1.0, self.log_side(offer, False, _nats(offer, symbol)))
         return Published((cell[0] + cell[1]) / 2, low, high, "grid")
 
     def likely(self, offer: Offer) -> Symbol:
@@ -104,7 +110,7 @@ class Rounding(CodedMechanism):
 
     def widest(self, offer: Offer) -> float:
         # Not always the middle one: of few rows, a cell beside it may hold one count more.
-        return max(self.publish_width(offer, symbol) for symbol in range(offer.cells))
+        return max(published_width(self, offer, symbol) for symbol in range(grid_of(offer)[2]))
 
     def _position_nats(self, index: int, planned: int | None) -> float:
         """Under Theorem C: with a plan every node gets the same weight; without, depths share as anywhere else."""
@@ -116,3 +122,9 @@ class Rounding(CodedMechanism):
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
         """The number of cells that makes the last answer narrowest."""
         return cls(best_rounding(rows, asks, 1 - confidence)[0])
+
+
+def _nats(offer: Offer, symbol: Symbol) -> float:
+    """The length of a word: of a cell, of the outcome of a test, or for a failure."""
+    payload = offer.payload
+    return cell_nats(offer, payload.cells if isinstance(payload, HypothesisPayload) else grid_of(offer)[2], symbol)

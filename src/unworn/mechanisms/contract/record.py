@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from unworn import events
@@ -13,6 +13,7 @@ from unworn.basics.typed_fields import read_listed
 from unworn.errors import Tampered
 from unworn.events import Event
 from unworn.mechanisms.contract.mechanism import Guess, Offer, Published, Symbol
+from unworn.mechanisms.contract.offer_codec import IN_UNITS, offer_list
 from unworn.queries.hypothesis import null_of
 from unworn.queries.query import Facts
 
@@ -53,13 +54,13 @@ class Record:
     @property
     def asked_of(self) -> int | None:
         """What a repeat of the question has in common with it: nothing, the answer it sharpens, or that it is final."""
-        return self.parent if self.offer.final is None else final_name(self.offer.final)
+        final = self.offer.payload.final
+        return self.parent if final is None else final_name(final)
 
     @property
     def facts(self) -> Facts:
         """What was public about the question."""
-        offer = self.offer
-        return Facts(offer.kind, offer.low, offer.high, offer.zero_one, offer.runs_code, offer.sensitivity, offer.null)
+        return self.offer.facts
 
     def to_text(self, question: str) -> str:
         """The canonical text of the body that :meth:`from_body` reads; ``question`` is the question's own.
@@ -106,15 +107,16 @@ class Record:
 
     def matches(self, offer: Offer, event: Event, published: Published) -> bool:
         """Whether replaying gives these numbers (up to the last bits of a float, which machines may differ in)."""
-        if self.offer.null != null_of(self.question):
+        if self.offer.payload.null != null_of(self.question):
             return False
         if self.offer == offer and self.event == event and self.published == published:
             return True  # nearly always, and found out in a tenth of the time
+        told, replayed = offer_list(self.offer), offer_list(offer)
         return (
-            all(
-                # A level or a price has no units, whatever the question's are.
-                _close(getattr(self.offer, name), getattr(offer, name), offer.span if name in _IN_UNITS else 1.0)
-                for name in _OFFER_FIELDS
+            len(told) == len(replayed)
+            and all(
+                _close(a, b, offer.span if in_units else 1.0)
+                for a, b, in_units in zip(told, replayed, IN_UNITS, strict=False)
             )
             and type(self.event) is type(event)
             and _close(astuple(self.event), astuple(event), 1.0)
@@ -132,8 +134,6 @@ def _typed(*told: Any) -> Record:
 
 LAST_DAY = 253_370_764_800.0
 """The first second of the year 9999: no clock has shown it."""
-_IN_UNITS = frozenset({"low", "high", "guess", "slack", "cell", "inside", "within"})
-_OFFER_FIELDS = tuple(field.name for field in fields(Offer))
 
 
 def _close(told: Any, replayed: Any, span: float) -> bool:
@@ -142,4 +142,6 @@ def _close(told: Any, replayed: Any, span: float) -> bool:
         return abs(told - replayed) <= 1e-9 * span + 1e-12 * abs(told)
     if isinstance(told, list | tuple) and isinstance(replayed, list | tuple):
         return len(told) == len(replayed) and all(_close(a, b, span) for a, b in zip(told, replayed, strict=True))
+    if isinstance(told, Mapping) and isinstance(replayed, Mapping):
+        return told.keys() == replayed.keys() and all(_close(told[name], replayed[name], span) for name in told)
     return bool(told == replayed)

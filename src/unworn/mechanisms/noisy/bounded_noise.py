@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from unworn.events import Noised
 from unworn.mechanisms.contract.mechanism import Offer, State
 from unworn.mechanisms.noisy.noisy_mean import NoisyMean
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload
 from unworn.noise import Stream
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ class BoundedNoise(NoisyMean):
 
     Examples
     --------
+    >>> from unworn.mechanisms.contract.conversation import likely_width
     >>> from unworn.queries.query import Facts
     >>> noisy = BoundedNoise.for_(rows=100_000, asks=86_000)
     >>> state = noisy.begin(100_000, 0.95, asks=86_000)
-    >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
+    >>> round(likely_width(noisy, noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
     0.1
 
     References
@@ -68,9 +70,10 @@ class BoundedNoise(NoisyMean):
 
         return cosine_plan(rows, asks, beta, int(self.noised(rows).scale))
 
-    def mean_limits(self, offer: Offer, symbol: int, noise: float, nats: float) -> tuple[float, float]:
+    def mean_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
         from unworn.bounds.noisy_means import count_limits
 
+        noise, _, nats = payload.price
         reach = math.ceil(noise * offer.rows - 1e-6)  # a whole number, that was divided by the rows
         if not -reach <= symbol <= offer.rows + reach:
             return 0.0, 1.0  # no rows say this

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from unworn.events import Noised
 from unworn.mechanisms.contract.mechanism import Offer
 from unworn.mechanisms.noisy.noisy_mean import Accounting, NoisyMean
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload
 from unworn.noise import Stream
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ class Gaussian(NoisyMean):
 
     Examples
     --------
+    >>> from unworn.mechanisms.contract.conversation import likely_width
     >>> from unworn.queries.query import Facts
     >>> noisy = Gaussian.for_(rows=100_000, asks=34_000)
     >>> state = noisy.begin(100_000, 0.95, asks=34_000)
-    >>> round(noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
+    >>> round(likely_width(noisy, noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)), 2)
     0.1
 
     References
@@ -64,10 +66,11 @@ class Gaussian(NoisyMean):
         found = gaussian_plan(rows, asks, beta, self.noised(rows).scale)
         return replace(found, width=found.width + 0.5 / self.steps(rows))
 
-    def mean_limits(self, offer: Offer, symbol: int, noise: float, nats: float) -> tuple[float, float]:
+    def mean_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
         from unworn.bounds.noisy_means import mean_limits
 
-        return mean_limits(symbol / offer.steps, noise, offer.rows, nats)
+        noise, _, nats = payload.price
+        return mean_limits(symbol / payload.steps, noise, offer.rows, nats)
 
     def draw(self, rows: int, noise: Stream) -> int:
         from unworn.noise.rounded_gaussian import gaussian

@@ -19,10 +19,11 @@ class Laplace(Noisy):
 
     Examples
     --------
+    >>> from unworn.mechanisms.contract.conversation import likely_width
     >>> from unworn.queries.query import Facts
     >>> noisy = Laplace.for_(rows=100_000, asks=1_000)
     >>> state = noisy.begin(100_000, 0.95, asks=1_000)
-    >>> 0.05 < noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)) < 0.1
+    >>> 0.05 < likely_width(noisy, noisy.offer(state, Facts("binary", 0.0, 1.0, True), None)) < 0.1
     True
 
     References

@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 from unworn.errors import Unaskable
+from unworn.mechanisms.contract.capabilities import NamesItsTheorem
 from unworn.mechanisms.contract.mechanism import Mechanism, Offer, State
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy, check_goal
-from unworn.mechanisms.noisy.privacy_price import SLIP
+from unworn.mechanisms.noisy.privacy_price import SLIP, PlannedNoisePayload, noise_payload
 from unworn.queries.query import Facts
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _CLEARLY = 0.9
 
 
 @dataclass(frozen=True)
-class NoisyMean(Noisy):
+class NoisyMean(Noisy, NamesItsTheorem):
     """``accounting`` names the theorem, "F" or "D2"; None leaves it to the plan: whichever is narrower.
 
     Statistics that are no means over rows need ``accounting="D2"``.
@@ -64,8 +65,8 @@ class NoisyMean(Noisy):
         """The plan by Theorem F, at the best chance of keeping a row."""
 
     @abstractmethod
-    def mean_limits(self, offer: Offer, symbol: int, noise: float, nats: float) -> tuple[float, float]:
-        """The population's share by Theorem F, given a released number of steps."""
+    def mean_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
+        """The population's share by Theorem F, given a released number of steps; the price is (noise, kept, nats)."""
 
     # ------------------------------------------------------------------ the plan
 
@@ -82,9 +83,9 @@ class NoisyMean(Noisy):
         return state.asked * self._cost(state.rows, self.paid(state)[1])
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        if self.accounting != "F" or offer.price is None:
+        if self.accounting != "F":
             return super().prices(offer)
-        cost = self._cost(offer.rows, offer.price[1])
+        cost = self._cost(offer.rows, noise_payload(offer).price[1])
         return cost, cost
 
     def _cost(self, rows: int, kept: float) -> float:
@@ -213,18 +214,17 @@ class NoisyMean(Noisy):
             )
         super().check(facts)
 
-    def offer_limits(self, offer: Offer, symbol: int) -> tuple[float, float]:
+    def offer_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
         if self.accounting != "F":
-            return super().offer_limits(offer, symbol)
-        if offer.price is None or offer.sensitivity is not None:
+            return super().offer_limits(offer, payload, symbol)
+        if payload.sensitivity is not None:
             raise TypeError("a statistic has no answer by Theorem F")
-        noise, _, nats = offer.price
-        return self.mean_limits(offer, symbol, noise, nats)
+        return self.mean_limits(offer, payload, symbol)
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         if self.accounting != "F":
             return super().numbers(offer)
-        noise, kept, nats = offer.price or (0.0, 0.0, 0.0)
+        noise, kept, nats = noise_payload(offer).price
         return {"noise": noise, "kept": kept, "m": kept * offer.rows, "kappa": self.kappa or 0.0, "budget": nats}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, SupportsFloat
 from unworn.errors import TooFewRows
 from unworn.events import Event, Noised
 from unworn.mechanisms.contract.mechanism import Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.noisy.privacy_price import PricedMechanism, price
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, PricedMechanism, noise_payload, price
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
@@ -130,52 +130,54 @@ class Noisy(PricedMechanism):
 
     def count(self, offer: Offer, query: Query, rows: Rows, noise: Stream) -> int:
         """The rows' own value, in steps: what one row can change by no more than the steps of one row."""
-        if offer.sensitivity is None:
-            return (offer.steps // offer.rows) * rows.rounded([query], [noise])[0]
+        payload = noise_payload(offer)
+        if payload.sensitivity is None:
+            return (payload.steps // offer.rows) * rows.rounded([query], [noise])[0]
         from fractions import Fraction
 
         # One row moves it by less than a unit, so the rounded value by one at most: exactly, and not in floats.
         above = Fraction(rows.statistic(query)) - Fraction(offer.low)
-        return math.floor(above * (offer.steps // offer.rows) / Fraction(unit(offer)) + Fraction(1, 2))
+        return math.floor(above * (payload.steps // offer.rows) / Fraction(unit(offer)) + Fraction(1, 2))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         return self.noised(offer.rows)
 
-    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        if not isinstance(symbol, int) or offer.price is None or offer.steps != self.steps(offer.rows):
+    def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
+        if not isinstance(symbol, int) or payload.steps != self.steps(offer.rows):
             raise TypeError("a noisy answer is a whole number of steps at a price")
-        released, (low, high) = symbol / offer.steps, self.offer_limits(offer, symbol)
+        released, (low, high) = symbol / payload.steps, self.offer_limits(offer, payload, symbol)
         reach, rounding = offer.high - offer.low, 0.0
-        if offer.sensitivity is not None:
+        if payload.sensitivity is not None:
             # All rows together can move it so far; its value was rounded to whole steps.
-            reach, rounding = offer.rows * unit(offer), offer.rows * unit(offer) / (2 * offer.steps)
+            reach, rounding = offer.rows * unit(offer), offer.rows * unit(offer) / (2 * payload.steps)
         value, low, high = (offer.low + reach * share for share in (released, low, high))
         low, high = max(low - rounding, offer.low), min(high + rounding, offer.high)
         if low > high:
             low, high = offer.low, offer.high
         return Published(min(max(value, low), high), low, high, "noise")
 
-    def offer_limits(self, offer: Offer, symbol: int) -> tuple[float, float]:
+    def offer_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
         """The population's share, or statistic in units of what all rows can move, given a released number of steps."""
         from unworn.bounds.transfer import Price
 
-        released, paid = symbol / offer.steps, Price(*(offer.price or ()))
-        if offer.sensitivity is not None:
+        released, paid = symbol / payload.steps, Price(*payload.price)
+        if payload.sensitivity is not None:
             return released - paid.width, released + paid.width
         if not -paid.noise - paid.floor <= released <= 1 + paid.noise + paid.floor:
             return 0.0, 1.0  # no share is near it, so this is one of the misses: nothing is known
         return paid.limits(released)
 
     def likely(self, offer: Offer) -> Symbol:
-        if offer.sensitivity is None:
-            return offer.steps // 2
-        return round((offer.high - offer.low) / (2 * unit(offer)) * (offer.steps / offer.rows))
+        payload = noise_payload(offer)
+        if payload.sensitivity is None:
+            return payload.steps // 2
+        return round((offer.high - offer.low) / (2 * unit(offer)) * (payload.steps / offer.rows))
 
 
 def unit(offer: Offer) -> float:
     """What a statistic is counted in: its sensitivity, and a little more than floats may have rounded it by."""
     size = max(abs(offer.low), abs(offer.high), offer.high - offer.low)
-    return (offer.sensitivity or 0.0) + 2.0**-44 * size
+    return (offer.payload.sensitivity or 0.0) + 2.0**-44 * size
 
 
 def number(what: str, value: object) -> float:

@@ -7,15 +7,23 @@ from typing import ClassVar, Literal, Self
 
 from unworn.errors import TooFewRows, Unaskable
 from unworn.events import Drew, Event
+from unworn.mechanisms.contract.capabilities import (
+    DrawsRows,
+    ExplainsNumbers,
+    LimitsQuestions,
+    MetersSpending,
+    SettlesParameters,
+)
 from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal, number
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, noise_payload
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
 
 @dataclass(frozen=True)
-class OneSample(Mechanism):
+class OneSample(Mechanism, LimitsQuestions, SettlesParameters, MetersSpending, ExplainsNumbers, DrawsRows):
     """Draw one fresh row, see whether the question holds for it, and flip the bit with probability ``flip``.
 
     A sampling counting query asks for a coin, not for a number. The promise is that for every question, however it was
@@ -40,6 +48,9 @@ class OneSample(Mechanism):
 
     currency: ClassVar[str] = "asks"
     reads: ClassVar[Literal["values", "rounded", "draws"]] = "draws"
+    no_tests: ClassVar[str] = (
+        "OneSample answers with coins, and an exact test would show what they hide: count how many say yes"
+    )
     theorem: ClassVar[str] = "sampling counting queries (by Theorem D2)"
 
     flip: float | None = None
@@ -68,15 +79,15 @@ class OneSample(Mechanism):
     def complete(self) -> bool:
         return self.flip is not None
 
+    def has_open_parameters(self) -> bool:
+        return self.flip is None
+
     def accepts(self, sealed: Mechanism) -> bool:
         return self == sealed or (self.flip is None and isinstance(sealed, OneSample))
 
     def check(self, facts: Facts) -> None:
         if facts.runs_code:
             raise Unaskable("OneSample reads one row, and runs no code on the others: ask with predictions in an array")
-
-    def no_tests(self) -> str:
-        return "OneSample answers with coins, and an exact test would show what they hide: count how many say yes"
 
     def after(self, state: State, event: Event) -> State:
         if event != Drew(self.flip or 0.0):
@@ -90,9 +101,11 @@ class OneSample(Mechanism):
         return 1.0, 1.0
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
-        paid = (2 * (self.flip or 0.0), 0.0, 0.0)
-        return Offer(state.index(position), state.rows, *kind, state.log_beta, steps=1, price=paid)
+        payload = PlannedNoisePayload(1, (2 * (self.flip or 0.0), 0.0, 0.0))
+        return Offer.about(facts, state.index(position), state.rows, state.log_beta, payload)
+
+    def rows_per_answer(self) -> tuple[int, bool]:
+        return 1, False
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if noise is None or self.flip is None:
@@ -114,7 +127,7 @@ class OneSample(Mechanism):
         return Published(offer.high if symbol else offer.low, offer.low, offer.high, "draw")
 
     def numbers(self, offer: Offer) -> dict[str, float]:
-        return {"chance": offer.price[0] if offer.price else 1.0}
+        return {"chance": noise_payload(offer).price[0]}
 
     def likely(self, offer: Offer) -> Symbol:
         return 1

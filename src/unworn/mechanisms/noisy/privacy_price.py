@@ -12,8 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.errors import Unaskable
-from unworn.mechanisms.contract.mechanism import Mechanism, Offer, Published, State, Symbol
+from unworn.mechanisms.contract.capabilities import (
+    ExplainsNumbers,
+    LimitsQuestions,
+    MetersSpending,
+    SettlesParameters,
+)
+from unworn.mechanisms.contract.mechanism import Mechanism, Offer, Payload, Published, State, Symbol
 from unworn.queries.query import Facts
 
 if TYPE_CHECKING:
@@ -24,8 +31,18 @@ SLIP = 1 - 1e-6
 """What recovering eps from the tilt of a recorded price may lose, or working it out on another machine."""
 
 
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class PlannedNoisePayload(Payload):
+    """The answer is a whole number of ``steps`` to the length of the range, at the ``price`` of the whole plan."""
+
+    steps: int
+    price: tuple[float, float, float]
+    sensitivity: float | None = None
+
+
 @dataclass(frozen=True)
-class PricedMechanism(Mechanism):
+class PricedMechanism(Mechanism, LimitsQuestions, SettlesParameters, MetersSpending, ExplainsNumbers):
     """A mechanism whose answers hide every single row, and are certified by Theorem D2 for all planned asks at once."""
 
     reads: ClassVar[Literal["values", "rounded", "draws"]] = "rounded"
@@ -88,6 +105,9 @@ class PricedMechanism(Mechanism):
             return False
         return replace(self, **{name: getattr(sealed, name) for name in ("price", *self._open())}) == sealed
 
+    def has_open_parameters(self) -> bool:
+        return bool(self._open())
+
     def _open(self) -> list[str]:
         return [name for name in self.choices if getattr(self, name) is None]
 
@@ -102,8 +122,8 @@ class PricedMechanism(Mechanism):
     def priced(self, state: State, index: int, facts: Facts, steps: int) -> Offer:
         """An offer at the plan's price."""
         paid = self.paid(state)
-        kind = (facts.kind, facts.low, facts.high, facts.zero_one, facts.runs_code)
-        return Offer(index, state.rows, *kind, state.log_beta, steps=steps, price=paid, sensitivity=facts.sensitivity)
+        payload = PlannedNoisePayload(steps, paid, facts.sensitivity)
+        return Offer.about(facts, index, state.rows, state.log_beta, payload)
 
     def paid(self, state: State) -> tuple[float, float, float]:
         """The price that is recorded, or would be."""
@@ -112,13 +132,25 @@ class PricedMechanism(Mechanism):
         found = price(self, state.rows, state.planned or 1, state.log_beta)
         return found.noise, found.tilt, found.floor
 
-    def publish(self, offer: Offer, symbol: Symbol) -> Published:
-        if self.price is not None and offer.price != self.price:
+    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+        payload = noise_payload(offer)
+        if self.price is not None and payload.price != self.price:
             raise ValueError("this answer was not made at the price of its plan")
-        return super().publish(offer, symbol)
+        return self.reveal_noisy(offer, payload, symbol)
+
+    @abstractmethod
+    def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
+        """The interval of a symbol, at the price of the plan."""
 
     def numbers(self, offer: Offer) -> dict[str, float]:
-        return dict(zip(("noise", "tilt", "floor"), offer.price or (), strict=False))
+        return dict(zip(("noise", "tilt", "floor"), noise_payload(offer).price, strict=True))
+
+
+def noise_payload(offer: Offer) -> PlannedNoisePayload:
+    """That of an answer which has a price from the plan."""
+    if not isinstance(offer.payload, PlannedNoisePayload):
+        raise TypeError("a noisy answer is a whole number of steps at a price")
+    return offer.payload
 
 
 @lru_cache(maxsize=256)

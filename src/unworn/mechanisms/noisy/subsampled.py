@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from unworn.errors import Unaskable
 from unworn.events import Noised
+from unworn.mechanisms.contract.capabilities import DrawsRows
 from unworn.mechanisms.contract.mechanism import Offer, State
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy, check_goal, minimum, number
 from unworn.mechanisms.noisy.privacy_price import price
@@ -20,7 +21,7 @@ _CLOSE = 1.25
 
 
 @dataclass(frozen=True)
-class Subsampled(Noisy):
+class Subsampled(Noisy, DrawsRows):
     """The share of ``drawn`` fresh rows, plus discrete Laplace noise of ``scale``: P(m) ∝ exp(−|m| / (drawn·scale)).
 
     A row is seldom drawn, so little noise is needed to hide it (amplification by subsampling). The proof does not use
@@ -31,10 +32,11 @@ class Subsampled(Noisy):
 
     Examples
     --------
+    >>> from unworn.mechanisms.contract.conversation import likely_width
     >>> from unworn.queries.query import Facts
     >>> noisy = Subsampled.for_(rows=10_000_000, asks=1_000, width=0.05)
     >>> state = noisy.begin(10_000_000, 0.95, asks=1_000)
-    >>> width = noisy.widest(noisy.offer(state, Facts("binary", 0.0, 1.0, True), None))
+    >>> width = likely_width(noisy, noisy.offer(state, Facts("binary", 0.0, 1.0, True), None))
     >>> noisy.drawn < 20_000, round(width, 2)
     (True, 0.05)
 
@@ -91,6 +93,9 @@ class Subsampled(Noisy):
                 "a statistic of all the rows cannot be computed from a few of them: use Gaussian or BoundedNoise"
             )
         super().check(facts)
+
+    def rows_per_answer(self) -> tuple[int, bool]:
+        return self.drawn, self.replace
 
     def count(self, offer: Offer, query: Query, rows: Rows, noise: Stream) -> int:
         return rows.drawn(query, self.drawn, noise, self.replace)

@@ -7,6 +7,7 @@ code lengths, soundness). The limits rise with the value, so those of the two en
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from unworn.bounds.binomial import high_limit, low_limit
 from unworn.bounds.concentration import kl_above
@@ -19,38 +20,70 @@ ROUNDING = 1e-9
 
 
 def interval(
-    offer: Offer, cell: tuple[float, float], spread: float = 1.0, log_side: float | None = None
+    offer: Offer, cell: tuple[float, float], gauge: float = 1.0, log_side: float | None = None
 ) -> tuple[float, float]:
     """The limits for a cell, in the question's own units, cut to its range.
 
-    ``spread`` bounds the observed mean absolute difference of a paired question, as a share of the span. Each limit is
-    at the level exp(``log_side``), at most one half; without one they share the offer's.
+    ``gauge`` bounds what the rows say beside the value: of a paired question the mean absolute difference, as a share
+    of the span. Each limit is at the level exp(``log_side``), at most one half; without one they share the offer's.
     """
-    n, shared = offer.rows, log_side is None
-    level = (offer.log_level - LN2) / (1.0 - offer.kept) if log_side is None else min(log_side, -LN2)
-    if offer.kind == "binary":
-        # Clopper and Pearson's limits: of each end only the outer one is needed.
-        check_whole("the number of rows", n, 1)
-        check_log_level(level)
-        first, last = attainable(cell, n)
-        return low_limit(first, n, level), high_limit(last, n, level)
-    centre = 0.0 if offer.kind == "paired" else offer.low
-    floor = -1.0 if offer.kind == "paired" else 0.0
-    scaled_low = min(max((cell[0] - centre) / offer.span - ROUNDING, floor), 1.0)
-    scaled_high = min(max((cell[1] - centre) / offer.span + ROUNDING, floor), 1.0)
-    if offer.kind == "paired":
-        if shared and not offer.kept:
-            level = offer.log_level
-        elif shared:  # under Theorem U each of the three limits pays for its share
-            level, shared = (offer.log_level - 2.0 * LN2) / (1.0 - offer.kept), False
-        most = min(spread + ROUNDING, 1.0)
-        low, high = discordance(scaled_low, scaled_high, most, n, level, offer.zero_one, shared)
-    else:
-        check_rows(n)
-        check_log_level(level)
-        low = kl_above(1.0 - scaled_low, scaled_low, -level / n)[1]
-        high = kl_above(scaled_high, 1.0 - scaled_high, -level / n)[0]
-    return max(centre + low * offer.span, offer.low), min(centre + high * offer.span, offer.high)
+    return _LIMITS[offer.kind](offer, cell, gauge, log_side)
+
+
+def _share_limits(offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None) -> tuple[float, float]:
+    """Clopper and Pearson's limits: of each end only the outer one is needed."""
+    n, level = offer.rows, _side_level(offer, log_side)
+    check_whole("the number of rows", n, 1)
+    check_log_level(level)
+    first, last = attainable(cell, n)
+    return low_limit(first, n, level), high_limit(last, n, level)
+
+
+def _mean_limits(offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None) -> tuple[float, float]:
+    """Chernoff's limits for any mean of values in a range."""
+    n, level = offer.rows, _side_level(offer, log_side)
+    scaled_low, scaled_high = _scaled(offer, cell, offer.low, 0.0)
+    check_rows(n)
+    check_log_level(level)
+    low = kl_above(1.0 - scaled_low, scaled_low, -level / n)[1]
+    high = kl_above(scaled_high, 1.0 - scaled_high, -level / n)[0]
+    return max(offer.low + low * offer.span, offer.low), min(offer.low + high * offer.span, offer.high)
+
+
+def _difference_limits(
+    offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None
+) -> tuple[float, float]:
+    """Those for a mean difference whose mean size is known to be at most the gauge."""
+    kept, shared = offer.payload.kept, log_side is None
+    if log_side is not None:
+        level = min(log_side, -LN2)
+    elif not kept:
+        level = offer.log_level
+    else:  # under Theorem U each of the three limits pays for its share
+        level, shared = (offer.log_level - 2.0 * LN2) / (1.0 - kept), False
+    scaled_low, scaled_high = _scaled(offer, cell, 0.0, -1.0)
+    most = min(gauge + ROUNDING, 1.0)
+    low, high = discordance(scaled_low, scaled_high, most, offer.rows, level, offer.zero_one, shared)
+    return max(low * offer.span, offer.low), min(high * offer.span, offer.high)
+
+
+_LIMITS: dict[str, Callable[[Offer, tuple[float, float], float, float | None], tuple[float, float]]] = {
+    "binary": _share_limits,
+    "unit": _mean_limits,
+    "paired": _difference_limits,
+}
+"""Which limits a question of a kind has. A kind that is not here has no cells."""
+
+
+def _side_level(offer: Offer, log_side: float | None) -> float:
+    """ln of the level of each limit."""
+    return (offer.log_level - LN2) / (1.0 - offer.payload.kept) if log_side is None else min(log_side, -LN2)
+
+
+def _scaled(offer: Offer, cell: tuple[float, float], centre: float, floor: float) -> tuple[float, float]:
+    """A cell as shares of the span, widened by what rounding may have moved."""
+    low = min(max((cell[0] - centre) / offer.span - ROUNDING, floor), 1.0)
+    return low, min(max((cell[1] - centre) / offer.span + ROUNDING, floor), 1.0)
 
 
 def attainable(cell: tuple[float, float], rows: int) -> tuple[int, int]:

@@ -18,27 +18,36 @@ from unworn.queries.row_protocol import Rows
 
 def nominal_level(facts: Facts) -> float:
     """ln of the level asked for, before it is corrected for what was asked before."""
+    return math.log(tested_null(facts)[2])
+
+
+def tested_null(facts: Facts) -> tuple[int, float, float]:
+    """The hypothesis (side, value, level) that a question tests."""
     if facts.null is None:
         raise ValueError("this question tests no hypothesis")
-    return math.log(facts.null[2])
+    return facts.null
 
 
 def judged(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
     """1 if the rows reject the hypothesis, 0 if they do not, or that the question's code failed."""
     told = exact_value(offer, query, rows)
-    return RAISED if told == RAISED else int(rejects(offer, *spread_of(offer, told), level))
-
-
-def rejects(offer: Offer, value: float, spread: float, level: float) -> bool:
-    """Whether a value on the rows (with its share of discordance, if it is paired) rejects the offer's hypothesis.
-
-    >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, False, -1.0, null=(1, 0.5, 0.05))
-    >>> rejects(offer, 0.61, 1.0, math.log(0.02)), rejects(offer, 0.60, 1.0, math.log(0.02))
-    (True, False)
-    """
+    if told == RAISED:
+        return RAISED
     if offer.null is None:
         raise ValueError("this offer tests no hypothesis")
-    (side, null, _), n = offer.null, offer.rows
+    return int(rejects(offer, offer.null[0], offer.null[1], *spread_of(offer, told), level))
+
+
+def rejects(offer: Offer, side: int, null: float, value: float, spread: float, level: float) -> bool:
+    """Whether a value on the rows (with its share of discordance, if it is paired) rejects a hypothesis.
+
+    The hypothesis is that the population's value is at most ``null`` (``side`` 1), or at least (-1).
+
+    >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, False, -1.0)
+    >>> rejects(offer, 1, 0.5, 0.61, 1.0, math.log(0.02)), rejects(offer, 1, 0.5, 0.60, 1.0, math.log(0.02))
+    (True, False)
+    """
+    n = offer.rows
     if offer.kind == "binary":
         return share_rejects(side, null, round(value * n), n, level)
     if offer.kind == "unit":

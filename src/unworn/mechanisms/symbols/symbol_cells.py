@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from numbers import Integral
 
+from unworn.mechanisms.coded.coded_payloads import GridPayload, GuessPayload
 from unworn.mechanisms.contract.mechanism import Offer
 
 FINEST = 1e-9
@@ -36,19 +37,20 @@ def check_cells(name: str, count: int) -> None:
 def locate(offer: Offer, value: float) -> int:
     """The symbol for a value: 0 on agreement with the guess, else how many cells beyond the slack it lies.
 
-    >>> offer = Offer(1, 100, "unit", 0.0, 1.0, False, False, -3.0, guess=0.5, slack=0.1, cell=0.02)
+    >>> offer = Offer(1, 100, "unit", 0.0, 1.0, False, False, -3.0, GuessPayload(0.5, slack=0.1, cell=0.02))
     >>> [locate(offer, value) for value in (0.5, 0.6, 0.61, 0.63, 0.35)]
     [0, 0, 1, 2, -3]
     """
-    if offer.guess is None:
+    payload = offer.payload
+    if not isinstance(payload, GuessPayload):
         return _grid_cell(offer, value)
-    below, above = offer.guess - offer.slack, offer.guess + offer.slack
+    below, above = payload.guess - payload.slack, payload.guess + payload.slack
     if below <= value <= above:
         return 0
     distance = value - above if value > above else below - value
     sign = 1 if value > above else -1
-    cells = max(1, math.ceil(distance / offer.cell))
-    while not _contains(cell := edges(offer, sign * cells), value):  # rounding moved it by at most one cell
+    cells = max(1, math.ceil(distance / payload.cell))
+    while not _contains(cell := _offset_edges(payload, sign * cells), value):  # rounding moved it by at most one cell
         beyond = value > cell[1] if sign > 0 else value < cell[0]  # by the edges: a rounded distance may disagree
         cells += 1 if beyond else -1
     return sign * cells
@@ -57,35 +59,52 @@ def locate(offer: Offer, value: float) -> int:
 def edges(offer: Offer, symbol: int) -> tuple[float, float]:
     """The cell a symbol stands for, before it is cut to the range.
 
-    >>> offer = Offer(1, 100, "unit", 0.0, 1.0, False, False, -3.0, cells=8, inside=(0.0, 1.0))
+    >>> from unworn.mechanisms.coded.coded_payloads import CellsPayload
+    >>> offer = Offer(1, 100, "unit", 0.0, 1.0, False, False, -3.0, CellsPayload(8))
     >>> edges(offer, 3)
     (0.375, 0.5)
     """
-    if offer.guess is None:
-        low, high = offer.inside or (offer.low, offer.high)
-        step = (high - low) / offer.cells
-        return low + symbol * step, high if symbol == offer.cells - 1 else low + (symbol + 1) * step
-    below, above = offer.guess - offer.slack, offer.guess + offer.slack
-    if symbol == 0:
-        return below, above
-    if symbol > 0:
-        return above + (symbol - 1) * offer.cell, above + symbol * offer.cell
-    return below + symbol * offer.cell, below + (symbol + 1) * offer.cell
+    if isinstance(offer.payload, GuessPayload):
+        return _offset_edges(offer.payload, symbol)
+    return _grid_edges(*grid_of(offer), symbol)
+
+
+def grid_of(offer: Offer) -> tuple[float, float, int]:
+    """Between which ends lie how many equal cells, of an offer that has some."""
+    payload = offer.payload
+    if not isinstance(payload, GridPayload) or payload.cells < 1:
+        raise ValueError("there are no equal cells in this offer")
+    low, high = payload.inside or (offer.low, offer.high)
+    return low, high, payload.cells
 
 
 def is_inside(offer: Offer, value: float) -> bool:
     """Whether a value lies where a sharpened question last said it did (rounding of sums aside)."""
-    low, high = offer.inside or (offer.low, offer.high)
+    low, high, _ = grid_of(offer)
     fuzz = 1e-9 * offer.span
     return low - fuzz <= value <= high + fuzz
 
 
+def _offset_edges(payload: GuessPayload, symbol: int) -> tuple[float, float]:
+    below, above = payload.guess - payload.slack, payload.guess + payload.slack
+    if symbol == 0:
+        return below, above
+    if symbol > 0:
+        return above + (symbol - 1) * payload.cell, above + symbol * payload.cell
+    return below + symbol * payload.cell, below + (symbol + 1) * payload.cell
+
+
+def _grid_edges(low: float, high: float, cells: int, symbol: int) -> tuple[float, float]:
+    step = (high - low) / cells
+    return low + symbol * step, high if symbol == cells - 1 else low + (symbol + 1) * step
+
+
 def _grid_cell(offer: Offer, value: float) -> int:
-    low, high = offer.inside or (offer.low, offer.high)
-    symbol = min(max(int((value - low) / (high - low) * offer.cells), 0), offer.cells - 1) if high > low else 0
-    while symbol > 0 and value < edges(offer, symbol)[0]:
+    low, high, cells = grid_of(offer)
+    symbol = min(max(int((value - low) / (high - low) * cells), 0), cells - 1) if high > low else 0
+    while symbol > 0 and value < _grid_edges(low, high, cells, symbol)[0]:
         symbol -= 1
-    while symbol < offer.cells - 1 and value > edges(offer, symbol)[1]:
+    while symbol < cells - 1 and value > _grid_edges(low, high, cells, symbol)[1]:
         symbol += 1
     return symbol
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from unworn.errors import Exhausted
+from unworn.mechanisms.contract.capabilities import EncodesItself, GuessesItself
 from unworn.mechanisms.contract.mechanism import Guess, Offer
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
 from unworn.mechanisms.synthetic.version_space import (
@@ -36,7 +37,7 @@ _REASON = (
 
 
 @dataclass(frozen=True)
-class MedianOracle(PrivatelyCheckedGuess):
+class MedianOracle(PrivatelyCheckedGuess, GuessesItself, EncodesItself):
     """Guess the median of a question over all small data sets that agree with the answers so far; check it privately.
 
     A guess that passes is the answer, and teaches nothing. For one that does not, the answer is a noisy count, and

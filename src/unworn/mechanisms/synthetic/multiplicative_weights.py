@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from unworn.errors import Exhausted
+from unworn.mechanisms.contract.capabilities import EncodesItself, GuessesItself
 from unworn.mechanisms.contract.mechanism import Guess, Offer
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
 from unworn.mechanisms.synthetic.learned_weights import MOST_CELLS, LearnedWeights, most_updates, steps_of
@@ -28,7 +29,7 @@ _TRIED = 400
 
 
 @dataclass(frozen=True)
-class MultiplicativeWeights(PrivatelyCheckedGuess):
+class MultiplicativeWeights(PrivatelyCheckedGuess, GuessesItself, EncodesItself):
     """Private multiplicative weights: answer from a synthetic distribution, check privately, and correct its mistakes.
 
     A guess is the question's value under the distribution p. One that passes the secret threshold is the answer. One

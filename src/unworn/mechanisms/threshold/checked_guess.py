@@ -7,11 +7,21 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.errors import Unaskable
+from unworn.mechanisms.contract.capabilities import BoundsWidth
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import Guess, Offer, Published, State, Symbol
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
-from unworn.mechanisms.noisy.privacy_price import price
-from unworn.mechanisms.threshold.secret_threshold import BELOW, Threshold, paid_for, released
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, price
+from unworn.mechanisms.threshold.secret_threshold import (
+    BELOW,
+    Threshold,
+    ThresholdPayload,
+    paid_for,
+    released,
+    threshold_payload,
+)
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 
@@ -19,8 +29,16 @@ if TYPE_CHECKING:
     from unworn.bounds.sparse.sparse_vector_bounds import Run
 
 
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class CheckedGuessPayload(ThresholdPayload):
+    """Besides: the guess that the rows are compared with."""
+
+    guess: float = 0.0
+
+
 @dataclass(frozen=True)
-class CheckedGuess(Threshold):
+class CheckedGuess(Threshold, BoundsWidth):
     """The distance of the count from a guess against a threshold; noise in multiples of one unit of rows: 2, 4, …"""
 
     value_noise: ClassVar[float]
@@ -63,21 +81,24 @@ class CheckedGuess(Threshold):
                 f"{type(self).__name__} checks a guess against the rows, and this question came with none: "
                 "give guess=, or Holdout(train=...) to guess from"
             )
-        return replace(super().offer(state, facts, guess, position), guess=guess.value)
+        offer = super().offer(state, facts, guess, position)
+        told = threshold_payload(offer)
+        payload = CheckedGuessPayload(told.steps, told.price, told.sensitivity, told.slack, guess.value)
+        return offer.with_payload(payload)
 
     def compared(self, offer: Offer, count: int) -> tuple[int, int]:
-        return abs(count - _guessed(offer)), self.level(offer.rows)
+        return abs(count - guessed_rows(offer)), self.level(offer.rows)
 
     def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
         from unworn.noise import discrete_laplace
 
         return count + int(discrete_laplace.laplace(noise, self.value_noise * self.in_rows(offer.rows), 1)[0])
 
-    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        paid, rows, reach = paid_for(offer), offer.rows, offer.high - offer.low
+    def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
+        paid, rows, reach = paid_for(payload), offer.rows, offer.high - offer.low
         if symbol == BELOW:
-            value = offer.low if offer.guess is None else offer.guess
-            low, high = replace(paid, noise=paid.noise + self.level(rows) / rows).limits(_guessed(offer) / rows)
+            value = checked_payload(offer).guess
+            low, high = replace(paid, noise=paid.noise + self.level(rows) / rows).limits(guessed_rows(offer) / rows)
         else:
             value = offer.low + reach * released(symbol) / rows
             low, high = paid.limits(released(symbol) / rows)
@@ -87,7 +108,7 @@ class CheckedGuess(Threshold):
         return Published(value, min(low, value), max(high, value), self.agreed if symbol == BELOW else "noise")
 
     def widest(self, offer: Offer) -> float:
-        return max(self.publish_width(offer, BELOW), self.publish_width(offer, offer.rows // 2))
+        return max(published_width(self, offer, BELOW), published_width(self, offer, offer.rows // 2))
 
     def chosen(self, rows: int, asks: int, beta: float) -> Self:
         """Noise for the narrowest answers, and a threshold that no right guess passes, but with probability ``beta``.
@@ -137,7 +158,14 @@ class PrivatelyCheckedGuess(CheckedGuess):
         return replace(self, epsilon=1.0 / unit)
 
 
-def _guessed(offer: Offer) -> int:
+def checked_payload(offer: Offer) -> CheckedGuessPayload:
+    """That of an answer about a guess."""
+    if not isinstance(offer.payload, CheckedGuessPayload):
+        raise TypeError("a guess is held against the threshold, and this offer has none")
+    return offer.payload
+
+
+def guessed_rows(offer: Offer) -> int:
     """The guess in whole rows: public, so rounding it costs nothing."""
-    share = 0.0 if offer.guess is None else (offer.guess - offer.low) / (offer.high - offer.low)
+    share = (checked_payload(offer).guess - offer.low) / (offer.high - offer.low)
     return round(share * offer.rows)

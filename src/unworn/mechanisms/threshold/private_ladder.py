@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.errors import Unaskable
 from unworn.events import Climbed, Event
+from unworn.mechanisms.contract.capabilities import BoundsWidth
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import Guess, Offer, Published, State, Symbol
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
-from unworn.mechanisms.noisy.privacy_price import price
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, price
 from unworn.mechanisms.threshold.secret_threshold import (
     BELOW,
     Threshold,
+    ThresholdPayload,
     check_limit,
     check_positive,
     check_share,
     check_yes_no,
     paid_for,
     released,
+    threshold_payload,
 )
 from unworn.noise import Stream
 from unworn.queries.query import Facts, has_length
@@ -27,8 +32,23 @@ if TYPE_CHECKING:
     from unworn.bounds.sparse.sparse_vector_bounds import Run
 
 
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class ClimbPayload(ThresholdPayload):
+    """Besides: how many steps the best score so far is above the baseline."""
+
+    best: int = 0
+
+
+def climb_payload(offer: Offer) -> ClimbPayload:
+    """That of an answer about a submission."""
+    if not isinstance(offer.payload, ClimbPayload):
+        raise TypeError("a submission is held against the best so far, and this offer names none")
+    return offer.payload
+
+
 @dataclass(frozen=True)
-class PrivateLadder(Threshold):
+class PrivateLadder(Threshold, BoundsWidth):
     """Compare each score with the best so far plus one step; only a score above that is told, and becomes the best.
 
     The best score is public, so each submission is one comparison of the sparse vector technique. The score of an
@@ -57,7 +77,7 @@ class PrivateLadder(Threshold):
     >>> board = PrivateLadder(step=0.02, epsilon=0.02, tops=5, baseline=0.5)
     >>> state = board.begin(100_000, 0.95, asks=1_000)
     >>> offer = board.offer(state, Facts("binary", 0.0, 1.0, True), None)
-    >>> offer.best, round(board.publish(offer, "below").high, 3), board.event(offer, 61_000)
+    >>> offer.payload.best, round(board.reveal(offer, "below").high, 3), board.event(offer, 61_000)
     (0, 0.57, Climbed(steps=6, nats=0.0))
 
     References
@@ -108,7 +128,7 @@ class PrivateLadder(Threshold):
         """The score to beat: so many steps above the baseline."""
         worst, top = self.range if self.higher else reversed(self.range)
         start = 0.0 if self.baseline is None else (self.baseline - worst) / (top - worst)
-        return round(start * offer.rows) + (offer.best or 0) * self.stride(offer.rows)
+        return round(start * offer.rows) + climb_payload(offer).best * self.stride(offer.rows)
 
     def score(self, offer: Offer, count: int) -> int:
         return count if self.higher else offer.rows - count
@@ -136,7 +156,9 @@ class PrivateLadder(Threshold):
                 "a ladder is climbed one submission at a time: each is compared with the best before it, "
                 "which others in a batch may have raised"
             )
-        return replace(super().offer(state, facts, guess, position), best=state.best or 0)
+        offer = super().offer(state, facts, guess, position)
+        told = threshold_payload(offer)
+        return offer.with_payload(ClimbPayload(told.steps, told.price, told.sensitivity, told.slack, state.best or 0))
 
     def compared(self, offer: Offer, count: int) -> tuple[int, int]:
         return self.score(offer, count), self.best(offer) + self.stride(offer.rows)
@@ -154,8 +176,8 @@ class PrivateLadder(Threshold):
         gained = min(released(symbol), offer.rows) - self.best(offer)
         return Climbed(max(1, round(gained / self.stride(offer.rows))), 0.0)
 
-    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        paid, rows = paid_for(offer), offer.rows
+    def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
+        paid, rows = paid_for(payload), offer.rows
         if symbol == BELOW:
             best = self.best(offer)
             low, high = 0.0, paid.limits((best + self.stride(rows)) / rows)[1]
@@ -175,7 +197,7 @@ class PrivateLadder(Threshold):
 
     def widest(self, offer: Offer) -> float:
         """Of a score that goes on the board: "not better" is no score, and bounded on one side."""
-        return self.publish_width(offer, offer.rows // 2)
+        return published_width(self, offer, offer.rows // 2)
 
     # ------------------------------------------------------------------ the plan
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.errors import Exhausted
 from unworn.events import Crossed, Event
-from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Reply, State, Symbol
+from unworn.mechanisms.contract.conversation import refuse_statistics
+from unworn.mechanisms.contract.mechanism import Guess, Offer, Reply, State, Symbol
 from unworn.mechanisms.noisy.noisy_mechanism import number
-from unworn.mechanisms.noisy.privacy_price import PricedMechanism, price
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, PricedMechanism, noise_payload, price
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
@@ -30,6 +32,14 @@ if TYPE_CHECKING:
 _MOST_NOISE = 2.0**52
 BELOW = "below"
 """The symbol for a count that was not above: the only one that can be told without end."""
+
+
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class ThresholdPayload(PlannedNoisePayload):
+    """Besides the price: by which share (``slack``) the rows themselves can be on the wrong side of the threshold."""
+
+    slack: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class Threshold(PricedMechanism):
     def check(self, facts: Facts) -> None:
         super().check(facts)
         if facts.kind == "statistic":
-            Mechanism.check(self, facts)
+            refuse_statistics(self, facts)
 
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Crossed):
@@ -123,7 +133,9 @@ class Threshold(PricedMechanism):
                 asked=state.asked,
             )
         error = _empirical(self, state.rows, state.planned or 1, state.log_beta)
-        return replace(self.priced(state, index, facts, state.rows), slack=error)
+        offer = self.priced(state, index, facts, state.rows)
+        planned = noise_payload(offer)
+        return offer.with_payload(ThresholdPayload(planned.steps, planned.price, planned.sensitivity, error))
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if noise is None:
@@ -146,7 +158,7 @@ class Threshold(PricedMechanism):
             **super().numbers(offer),
             "epsilon": self.run(offer.rows).epsilon,
             "tops": self.limit,
-            "empirical_error": offer.slack,
+            "empirical_error": threshold_payload(offer).slack,
         }
 
     def likely(self, offer: Offer) -> Symbol:
@@ -161,13 +173,18 @@ def _empirical(mechanism: Threshold, rows: int, asks: int, log_beta: float) -> f
     return empirical_error(mechanism.run(rows), asks, math.exp(log_beta)) / rows
 
 
-def paid_for(offer: Offer) -> Price:
+def threshold_payload(offer: Offer) -> ThresholdPayload:
+    """That of an answer about a threshold."""
+    if not isinstance(offer.payload, ThresholdPayload):
+        raise TypeError("an answer about a threshold has a price, and says how far the rows may be on its wrong side")
+    return offer.payload
+
+
+def paid_for(payload: PlannedNoisePayload) -> Price:
     """The price an offer was made at."""
     from unworn.bounds.transfer import Price
 
-    if offer.price is None:
-        raise TypeError("an answer about a threshold has a price")
-    return Price(*offer.price)
+    return Price(*payload.price)
 
 
 def released(symbol: Symbol) -> int:

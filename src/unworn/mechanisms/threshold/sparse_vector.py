@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from unworn.errors import Unaskable
+from unworn.mechanisms.contract.capabilities import BoundsWidth
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import Offer, Published, State, Symbol
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal, number
-from unworn.mechanisms.noisy.privacy_price import price
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, price
 from unworn.mechanisms.threshold.secret_threshold import (
     BELOW,
     Threshold,
@@ -28,7 +30,7 @@ ABOVE = "above"
 
 
 @dataclass(frozen=True)
-class SparseVector(Threshold):
+class SparseVector(Threshold, BoundsWidth):
     """Say whether a question's value is above a threshold, with noise on both, until ``tops`` were above.
 
     *Below* means that the population's value is at most a little above the threshold; *above*, that it is at least a
@@ -56,7 +58,7 @@ class SparseVector(Threshold):
     >>> sparse = SparseVector.for_(rows=100_000, asks=10_000, threshold=0.6, tops=5)
     >>> state = sparse.begin(100_000, 0.95, asks=10_000)
     >>> offer = sparse.offer(state, Facts("binary", 0.0, 1.0, True), None)
-    >>> told = sparse.publish(offer, "below")
+    >>> told = sparse.reveal(offer, "below")
     >>> told.low, round(told.high, 3), told.source
     (0.0, 0.639, 'below')
 
@@ -121,9 +123,9 @@ class SparseVector(Threshold):
     def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
         return ABOVE
 
-    def reveal(self, offer: Offer, symbol: Symbol) -> Published:
+    def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
         reach, share = offer.high - offer.low, self.level(offer) / offer.rows
-        least, most = paid_for(offer).limits(share)
+        least, most = paid_for(payload).limits(share)
         edge = min(max(offer.low + reach * share, offer.low), offer.high)
         # The value is the middle of where the rows' own should lie; the source says how little that is.
         if symbol == BELOW:
@@ -133,7 +135,7 @@ class SparseVector(Threshold):
         raise TypeError(f"a sparse vector says 'below' or 'above', not {symbol!r:.40}")
 
     def widest(self, offer: Offer) -> float:
-        return max(self.publish_width(offer, BELOW), self.publish_width(offer, ABOVE))
+        return max(published_width(self, offer, BELOW), published_width(self, offer, ABOVE))
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         self._check_tops(asks)

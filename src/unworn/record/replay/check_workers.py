@@ -34,7 +34,7 @@ def check_workers(
 ) -> Iterator[Submit | None]:
     """Whoever checks pieces of a chain of this length; none where that is best done here."""
     count = min(os.cpu_count() or 1, 16) if processes is None else processes
-    is_ours = type(Terms.from_body(first.body).mechanism).__module__.startswith("unworn.")  # they know no others
+    is_ours = type(Terms.from_body(first.body).sealed_for).__module__.startswith("unworn.")  # they know no others
     if url is None or not is_ours or count < 2 or (processes is None and length < _WORTH_IT):
         yield None
         return

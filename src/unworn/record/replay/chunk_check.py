@@ -15,7 +15,9 @@ from unworn.errors import Exhausted, Tampered
 from unworn.ledger import Entry, verify
 from unworn.ledger.chain import Link
 from unworn.ledger.collector_pause import pause_collection
-from unworn.mechanisms.contract.mechanism import Mechanism, State
+from unworn.mechanisms.contract.capabilities import GuessesItself
+from unworn.mechanisms.contract.declarations import is_complete
+from unworn.mechanisms.contract.mechanism import State
 from unworn.mechanisms.contract.record import Record
 from unworn.record.chain_views import LazyView, Source
 from unworn.record.drawn_rows import Draw
@@ -38,7 +40,7 @@ def replaying() -> Iterator[None]:
 
 
 def check_complete(terms: Terms) -> None:
-    if not terms.mechanism.complete():
+    if not terms.is_release and not is_complete(terms.mechanism):
         raise Tampered("entry 0 leaves open what sealing fixes: the price of its plan")
 
 
@@ -65,13 +67,11 @@ class ChunkCheck:
     @property
     def is_serial(self) -> bool:
         """Whether guesses follow from all that was told before, so that pieces cannot be checked apart."""
-        return type(self.terms.mechanism).own_guess is not Mechanism.own_guess
+        return isinstance(self.terms.sealed_for, GuessesItself)
 
     def begin(self) -> FoldBase:
         """Where the chain stands after entry 0."""
-        terms = self.terms
-        state = terms.mechanism.begin(terms.size, terms.confidence, terms.asks)
-        return FoldBase(0, self.first.hash, state, QuestionIndex(self.first.holdout))
+        return FoldBase(0, self.first.hash, self.terms.begin(), QuestionIndex(self.first.holdout))
 
     def check(
         self, base: FoldBase, stop: int, *, heads: Collection[str] = (), signatures: bool = True
@@ -109,7 +109,7 @@ class ChunkCheck:
             if self._prices is None and record.batch[0] == 0:
                 self._prices = self._begin_prices(state)
             if self._prices is None:
-                state = self.terms.mechanism.follow(state, record.event)
+                state = self.terms.follow(state, record.event)
             else:
                 state = self._prices.check(entry.index, record)
             yield step_of(entry.hash, record, state)
@@ -126,16 +126,15 @@ class ChunkCheck:
                 prices.check(entry.index, record)
             start += len(entries)
 
-    def _begin_prices(self, state: State) -> PriceReplay:
+    def _begin_prices(self, state: State) -> PriceReplay | None:
+        """None where the rows are sealed for a release: it has no asks to price."""
+        if self.terms.is_release:
+            return None
         return PriceReplay(self.terms, state, self._record_at, self._records)
 
     def _check_release(self, entry: Entry, state: State) -> State:
         """A release was made: the one entry, but entry 0, that rows sealed for a release have."""
-        if (
-            self.terms.mechanism.currency != "release"
-            or entry.index != 1
-            or not isinstance(entry.body.get("path"), str)
-        ):
+        if not self.terms.is_release or entry.index != 1 or not isinstance(entry.body.get("path"), str):
             raise Tampered(f"entry {entry.index} tells of a release that these terms do not have", index=entry.index)
         return state
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from unworn.errors import Refused, Tampered
-from unworn.mechanisms import GuessAndCheck
+from unworn.mechanisms.contract.capabilities import GuessesItself, SharpensAnswers
+from unworn.mechanisms.contract.conversation import (
+    charge_symbol,
+    check_question,
+    follow_event,
+    publish_symbol,
+    reprice_offer,
+)
+from unworn.mechanisms.contract.declarations import offer_final_value, offer_noise, offer_test
 from unworn.mechanisms.contract.mechanism import FinalPlace, Guess, Mechanism, Offer, State, has_failed
 from unworn.mechanisms.contract.record import Record
 from unworn.queries import parse
@@ -32,16 +40,16 @@ def price_ask(
     """
     if final is not None:
         told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
-        mechanism.check(facts)
-        return mechanism.offer_final(state, facts, FinalPlace(*final, told))
+        check_question(mechanism, facts)
+        return offer_final_value(mechanism, state, facts, FinalPlace(*final, told))
     if known is None:
-        mechanism.check(facts)
+        check_question(mechanism, facts)
         if noise:
-            return mechanism.offer_noise(state, facts, guess, position)
+            return offer_noise(mechanism, state, facts, guess, position)
         if facts.null is not None and guess is None:
-            return mechanism.offer_test(state, facts, position)
+            return offer_test(mechanism, state, facts, position)
         return mechanism.offer(state, facts, guess, position)
-    if not isinstance(mechanism, GuessAndCheck):
+    if not isinstance(mechanism, SharpensAnswers):
         raise ValueError(f"{type(mechanism).__name__} has nothing to sharpen: its answers are not cells")
     return mechanism.sharpen(state, known.offer, known.symbol)
 
@@ -63,7 +71,7 @@ class PriceReplay:
         self.terms, self.mechanism, self.state = terms, terms.mechanism, state
         self._record_at, self._records = record_at, records
         self._before_batch, self._previous = state, None
-        self._guesses = type(self.mechanism).own_guess is not Mechanism.own_guess
+        self._guesser = self.mechanism if isinstance(self.mechanism, GuessesItself) else None
 
     _previous: Record | None
 
@@ -77,21 +85,22 @@ class PriceReplay:
             self._before_batch = self.state
         facts = record.facts
         self._check_facts(index, record, facts)
-        if self._guesses:  # a batch is guessed from what was told before it
-            self._check_guess(index, record, self._records(index - 1 - position))
+        if self._guesser is not None:  # a batch is guessed from what was told before it
+            self._check_guess(self._guesser, index, record, self._records(index - 1 - position))
         known = None if record.parent is None else self._parent(index, record)
         final = record.offer.final
         if not _is_in_place(previous if position else None, final, position, size):
             raise Tampered(f"entry {index} claims another place among final values", index=index)
-        mechanism, requested = self.mechanism, record.offer.requested
+        mechanism, requested = self.mechanism, record.offer.payload.requested
         offer = price_ask(mechanism, self._before_batch, facts, record.guess, known, position, final, requested)
         if position:
-            offer = mechanism.reprice(offer, self.state)
-        event, published = mechanism.charge(offer, record.symbol), mechanism.publish(offer, record.symbol)
+            offer = reprice_offer(mechanism, offer, self.state)
+        symbol = record.symbol
+        event, published = charge_symbol(mechanism, offer, symbol), publish_symbol(mechanism, offer, symbol)
         if not record.matches(offer, event, published):
             raise Tampered(f"entry {index} was not priced by the terms of entry 0: replaying it differs", index=index)
         self._previous = record
-        self.state = mechanism.follow(self.state, record.event)
+        self.state = follow_event(mechanism, self.state, record.event)
         return self.state
 
     def _parent(self, index: int, record: Record) -> Record:
@@ -117,9 +126,9 @@ class PriceReplay:
         if not same:
             raise Tampered(f"entry {index} was priced for another question than it records", index=index)
 
-    def _check_guess(self, index: int, record: Record, told: Sequence[Record]) -> None:
+    def _check_guess(self, guesser: GuessesItself, index: int, record: Record, told: Sequence[Record]) -> None:
         """Where the mechanism guesses itself, the recorded guess must be the one it made of what was ``told``."""
-        guess = self.mechanism.own_guess(parse(record.question), record.facts, told)
+        guess = guesser.own_guess(parse(record.question), record.facts, told)
         if guess != record.guess:
             raise Tampered(
                 f"entry {index} holds the guess {record.guess}, and the answers before it make it {guess}", index=index

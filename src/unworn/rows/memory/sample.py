@@ -37,6 +37,8 @@ class Sample:
     [1]
     """
 
+    has_parts = True
+
     def __init__(
         self,
         columns: dict[str, Column],
@@ -146,6 +148,11 @@ class Sample:
         if target is not None and self.schema.target is not None:
             columns[target] = columns.pop(self.schema.target)
         return columns
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the values lie in memory, and not in a file that is mapped."""
+        return self.watch is None
 
     @property
     def backend(self) -> str:
