@@ -19,6 +19,7 @@ from unworn.bounds.noisy_means import best_cosine
 from unworn.bounds.privacy import GaussianFilter
 from unworn.bounds.transfer import best_scale, most_asks, widths
 from unworn.mechanisms import BoundedNoise
+from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.noisy.noisy_mean import _plan_of
 from unworn.queries.query import Facts
 
@@ -126,7 +127,7 @@ def sealed(mechanism: BoundedNoise, n: int, k: int) -> BoundedNoise:
 def widest(mechanism: BoundedNoise, n: int, k: int) -> float:
     """The half-width of an answer of one half, through offer and publish."""
     offer = mechanism.offer(mechanism.begin(n, 1 - BETA, k), SHARE, None)
-    return mechanism.widest(offer)
+    return widest_width(mechanism, offer)
 
 
 def mechanisms(quick: bool) -> Iterator[Row]:
@@ -173,7 +174,7 @@ def sealing(quick: bool) -> Iterator[Row]:
     spent = microseconds(
         {
             "price": lambda: mechanism.offer(mechanism.after(state, event), SHARE, None),
-            "publish": lambda: mechanism.publish(offer, next(symbols)),
+            "publish": lambda: publish_symbol(mechanism, offer, next(symbols)),
         },
         2000,
     )

@@ -23,7 +23,8 @@ from unworn.bounds import clopper_pearson, published_tolerance
 from unworn.bounds.binomial import high_limit, low_limit
 from unworn.bounds.code_length import Pattern, distance_nats, side_nats
 from unworn.mechanisms import Guess, GuessAndCheck, State
-from unworn.mechanisms.coded.guess_and_check import standard_error
+from unworn.mechanisms.coded.guess_slack import standard_error
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import FinalPlace
 from unworn.mechanisms.symbols.symbol_cells import locate
 from unworn.queries.query import Facts
@@ -83,12 +84,15 @@ class Case:
         state = State(self.rows, math.log(BETA), None, self.ask - 1, self.surprises, spent, pattern=before)
         exact = mechanism.offer(state, YES_OR_NO, Guess(self.p, 0.0))
         told = mechanism.offer(state, YES_OR_NO, Guess(self.p, standard_error(self.p * (1 - self.p), self.rows)))
-        widths = {"exact guess": mechanism.publish_width(exact, 0), "train guess": mechanism.publish_width(told, 0)}
+        widths = {
+            "exact guess": published_width(mechanism, exact, 0),
+            "train guess": published_width(mechanism, told, 0),
+        }
         state = mechanism.after(state, mechanism.event(told, 0))
         finer = mechanism.sharpen(state, told, 0)
-        widths["sharpened"] = mechanism.publish_width(finer, locate(finer, self.p))
+        widths["sharpened"] = published_width(mechanism, finer, locate(finer, self.p))
         last = mechanism.offer_final(state, YES_OR_NO, FinalPlace(told=(told, 0)))
-        return widths | {"final": mechanism.publish_width(last, self.p)}
+        return widths | {"final": published_width(mechanism, last, self.p)}
 
 
 @lru_cache(maxsize=64)

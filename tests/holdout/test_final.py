@@ -110,7 +110,7 @@ def test_never_wider_than_what_was_known() -> None:
         holdout.ask(share(col("x1") > cut / 10), guess=0.99)
     final = holdout.final(early)
     assert (final.low, final.high) == (early.low, early.high)
-    assert final.certificate.record.offer.within == (early.low, early.high)
+    assert final.certificate.record.offer.payload.within == (early.low, early.high)
     holdout.verify()
 
 
@@ -258,7 +258,7 @@ def test_going_on_with_several_pays_the_half_once() -> None:
     assert finals[3] == finals[0]
     events = [final.certificate.record.event for final in finals[:3]]
     assert holdout.meter.spent == pytest.approx(quote.cost) == sum(event.nats for event in events)  # type: ignore[union-attr]
-    words = [math.log(final.certificate.record.offer.cells) for final in finals[:3]]
+    words = [math.log(final.certificate.record.offer.payload.cells) for final in finals[:3]]
     assert quote.cost == pytest.approx(math.log(2) + sum(words), abs=1e-6)
     assert holdout.meter.asked == 3
     holdout.ask(LOW, guess=0.16)

@@ -13,6 +13,7 @@ from unworn import Failed, Holdout, Unaskable, accuracy, col, compare, function,
 from unworn.errors import Mismatch
 from unworn.holdout.desk import Desk
 from unworn.mechanisms import Guess, GuessAndCheck, SampleSplitting
+from unworn.mechanisms.contract.conversation import published_width
 from unworn.queries.query import Facts
 from unworn.rows import Sample
 
@@ -116,7 +117,7 @@ def test_max_width_counts_the_symbol_for_discordance_alone(discordance: float) -
     mechanism = GuessAndCheck()
     facts = Facts("paired", -1.0, 1.0, zero_one=True)
     offer = mechanism.offer(mechanism.begin(5000, 0.95), facts, Guess(0.0, None, discordance))
-    assert mechanism.widest(offer) >= mechanism.publish_width(offer, [0, 0])
+    assert mechanism.widest(offer) >= published_width(mechanism, offer, [0, 0])
 
 
 def test_a_huge_standard_error_says_no_more_than_the_range() -> None:

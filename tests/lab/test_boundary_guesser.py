@@ -48,9 +48,9 @@ def test_agreement_is_then_nearly_as_likely_as_its_level_allows(side: int) -> No
     guess = boundary_guess(holdout, rule, side)
     answer = holdout.ask(rule.question, guess)
     offer = answer.certificate.record.offer
-    assert offer.guess == guess
-    first = math.ceil((offer.guess - offer.slack) * 1_000)
-    last = math.floor((offer.guess + offer.slack) * 1_000)
+    assert offer.payload.guess == guess
+    first = math.ceil((offer.payload.guess - offer.payload.slack) * 1_000)
+    last = math.floor((offer.payload.guess + offer.payload.slack) * 1_000)
     agreement = float(binom.cdf(last, 1_000, 0.5) - binom.cdf(first - 1, 1_000, 0.5))
     assert agreement <= math.exp(offer.log_level)
     assert agreement > math.exp(offer.log_level) / 4  # a quarter where the level is halved between the sides
@@ -76,9 +76,13 @@ class BareCells(GuessAndCheck):
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
         told = super().reveal(offer, symbol)
-        if offer.guess is None or symbol != 0:
+        if offer.payload.guess is None or symbol != 0:
             return told
-        return replace(told, low=max(offer.guess - offer.slack, 0.0), high=min(offer.guess + offer.slack, 1.0))
+        return replace(
+            told,
+            low=max(offer.payload.guess - offer.payload.slack, 0.0),
+            high=min(offer.payload.guess + offer.payload.slack, 1.0),
+        )
 
 
 @pytest.fixture(params=[NarrowLimits, BareCells])

@@ -76,7 +76,7 @@ def test_they_go_on_under_theorem_c(name: str) -> None:
     answer = CONVERSATIONS[name].more(holdout)
     assert answer.index == before  # one more entry
     offer = answer.certificate.record.offer
-    assert (offer.place, offer.final) == (None, None)
+    assert (offer.payload.place, offer.final) == (None, None)
     assert answer.certificate.theorem.startswith("code length (Theorem C)")
     assert CONVERSATIONS[name].more(holdout) == answer
     assert holdout.meter.spent > 0
@@ -119,7 +119,7 @@ def test_sharpening_there_has_eight_pieces_and_never_gains_nothing() -> None:
     holdout = opened("guess_and_check_planned", mechanism=GuessAndCheck())
     vague = holdout.ask(share(col("b") > 0.44), guess=0.5, guess_se=0.2)
     sharp = holdout.sharpen(vague)
-    assert sharp.certificate.record.offer.cells == 8
+    assert sharp.certificate.record.offer.payload.cells == 8
     assert sharp.width < 0.9 * vague.width
     holdout.verify()
 

@@ -17,6 +17,7 @@ from unworn.bounds import best_rounding, clopper_pearson, splitting_exact
 from unworn.bounds.code_length import Pattern
 from unworn.bounds.transfer import registry
 from unworn.mechanisms import OneSample, Subsampled
+from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.plan import Option, guess_price
 from unworn.plan.option_choice import best_of
 from unworn.plan.plan_solver import rows_needed
@@ -54,7 +55,7 @@ def test_other_mechanisms_are_priced_as_they_would_be_sealed() -> None:
     rows, asks, found = 1_000_000, 10_000, by_name(planned(1_000_000, 10_000))
     sparse = mechanisms.SparseVector.for_(rows=rows, asks=asks)
     offer = sparse.offer(sparse.begin(rows, 0.95, asks), Facts("binary", 0.0, 1.0, True), None)
-    low = sparse.threshold - sparse.publish(offer, "above").low
+    low = sparse.threshold - publish_symbol(sparse, offer, "above").low
     assert found["SparseVector"].width == pytest.approx(low, rel=0.02)
     checked = mechanisms.PrivateGuessAndCheck(tops=1).settled(rows, 0.95, asks)
     assert found["PrivateGuessAndCheck"].width == checked.reach(rows, asks)
@@ -62,7 +63,7 @@ def test_other_mechanisms_are_priced_as_they_would_be_sealed() -> None:
     assert found["MultiplicativeWeights"].width == weights.reach(rows, asks)
     board = mechanisms.Ladder.for_(rows=rows, asks=asks)
     state = replace(board.begin(rows, 0.95), best=999)
-    first = board.publish_width(board.offer(state, Facts("binary", 0.0, 1.0, True), None), 1)
+    first = published_width(board, board.offer(state, Facts("binary", 0.0, 1.0, True), None), 1)
     assert first < found["Ladder"].width < 1.5 * first  # type: ignore[operator]
 
 

@@ -16,6 +16,7 @@ from unworn import Certificate, Holdout, col, function, mean, share
 from unworn.errors import Failed, LedgerError, Mismatch, Tampered
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore
 from unworn.mechanisms import GuessAndCheck, Naive, Rounding, SampleSplitting
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.record.certificate import ASSUMPTIONS, IN_MEMORY, NO_PROMISE, replay
 
 X = np.random.default_rng(0).normal(size=(800, 2))
@@ -236,7 +237,7 @@ def narrow(body: dict[str, Any]) -> None:
     record = Record.from_body(body)
     offer = replace(record.offer, log_level=record.offer.log_level + 2.0)
     body["offer"] = offer.to_json()
-    published = GuessAndCheck().publish(offer, record.symbol)
+    published = publish_symbol(GuessAndCheck(), offer, record.symbol)
     body["published"] = [published.value, published.low, published.high, published.source]
 
 

@@ -17,7 +17,9 @@ import numpy as np
 from scipy.stats import multinomial
 
 from tests.mechanisms.synthetic.nodes import Told
+from unworn.events import Event
 from unworn.mechanisms import Guess, Mechanism, Offer, State
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, make_reply, publish_symbol
 from unworn.mechanisms.contract.mechanism import FinalPlace, Symbol
 from unworn.queries.query import Facts
 
@@ -49,6 +51,7 @@ class Game:
     law: tuple[float, float, float]
     moves: Moves
     offer_final: Callable[[State, FinalPlace], Offer] | None = None
+    charge: Callable[[Mechanism, Offer, Symbol], Event] = charge_symbol
     counts: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,7 +86,7 @@ class Game:
             later, known = state, dict(told)
             for offer, kinds, words in zip(offers, move.questions, said, strict=True):
                 symbol = words[rows[0]][1]
-                later = self.mechanism.follow(later, self.mechanism.charge(offer, symbol))
+                later = follow_event(self.mechanism, later, self.charge(self.mechanism, offer, symbol))
                 if not move.final:
                     known[kinds] = offer, symbol
             kept = np.zeros_like(chances)
@@ -105,8 +108,8 @@ class Game:
         by_count = []
         for count in range(self.rows + 1):
             rows: Any = Told(count / self.rows, 1.0, self.rows)
-            symbol = self.mechanism.reply(None, offer, None, rows).symbol  # type: ignore[arg-type]
-            published = self.mechanism.publish(offer, symbol)
+            symbol = make_reply(self.mechanism, None, offer, None, rows).symbol  # type: ignore[arg-type]
+            published = publish_symbol(self.mechanism, offer, symbol)
             misses = not published.low - 1e-12 <= truth <= published.high + 1e-12
             by_count.append((str(symbol), symbol, misses))
         return [by_count[int(count)] for count in self.counts[:, sorted(kinds)].sum(axis=1)]

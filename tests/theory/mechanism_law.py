@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tests.theory.exact_trees import Ask, Node, Past, Symbol
 from unworn.mechanisms import Guess, Mechanism, Offer, State
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol
 from unworn.queries import Query
 from unworn.queries.query import Facts
 from unworn.queries.row_protocol import Rows
@@ -48,7 +49,7 @@ class MechanismLaw:
         return cast(Symbol, self.mechanism.answer(state, offer, cast(Query, None), rows).symbol)
 
     def limits(self, node: Node, symbol: Symbol) -> tuple[float, float]:
-        published = self.mechanism.publish(_offered(self, node)[1], cast(Any, symbol))
+        published = publish_symbol(self.mechanism, _offered(self, node)[1], cast(Any, symbol))
         return published.low, published.high
 
 
@@ -58,7 +59,7 @@ def _offered(law: MechanismLaw, node: Node) -> tuple[State, Offer]:
     if node.past:
         ask, symbol = node.past[-1]
         state, offer = _offered(law, Node(node.past[:-1], ask))
-        state = law.mechanism.follow(state, law.mechanism.charge(offer, cast(Any, symbol)))
+        state = follow_event(law.mechanism, state, charge_symbol(law.mechanism, offer, cast(Any, symbol)))
     else:
         state = law.mechanism.begin(law.rows, 1 - law.beta, law.planned)
     guess = None if node.ask is None else Guess(cast(float, node.ask))

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from tests.mechanisms.changed_offers import with_numbers
 from tests.theory.all_analysts import QUESTIONS, SHARE, Game, Move, Moves, laws
 from unworn.events import Event, Finished
-from unworn.mechanisms import GuessAndCheck, Offer, Rounding, State
-from unworn.mechanisms.contract.mechanism import FinalPlace, Symbol
+from unworn.mechanisms import GuessAndCheck, Mechanism, Offer, Rounding, State
+from unworn.mechanisms.contract.conversation import charge_symbol
+from unworn.mechanisms.contract.mechanism import FinalPlace
+from unworn.mechanisms.contract.symbol import Symbol
 from unworn.queries.query import Facts
 
 TALKATIVE = GuessAndCheck(z=0.3, cell=0.34, unguessed="cells")
@@ -66,15 +69,16 @@ class FreeAndOpen(GuessAndCheck):
     def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:
         return super().offer_final(state, facts, replace(place, last=True))
 
-    def charge(self, offer: Offer, symbol: Symbol) -> Event:
-        return Finished(False, 0.0) if offer.final is not None else super().charge(offer, symbol)
+
+def charged_nothing(mechanism: Mechanism, offer: Offer, symbol: Symbol) -> Event:
+    return Finished(False, 0.0) if offer.final is not None else charge_symbol(mechanism, offer, symbol)
 
 
 def test_final_values_that_are_free_and_go_on_are_caught() -> None:
     for law in laws(8):
         assert Game(TALKATIVE, 6, 0.5, law, finals).worst(depth=3) <= 1.0
     planted = FreeAndOpen(z=TALKATIVE.z, cell=TALKATIVE.cell)
-    found = [Game(planted, 6, 0.5, law, finals).worst(depth=3) for law in laws(8)]
+    found = [Game(planted, 6, 0.5, law, finals, charge=charged_nothing).worst(depth=3) for law in laws(8)]
     assert max(found) > 1.1, found
 
 
@@ -84,10 +88,8 @@ def together(state: State, depth: int) -> Iterator[Move]:
 
 def test_final_values_that_do_not_share_the_level_are_caught() -> None:
     def unshared(state: State, place: FinalPlace) -> Offer:
-        return replace(
-            TALKATIVE.offer_final(state, SHARE, replace(place, position=0, questions=1)),
-            final=(place.position, place.questions, True),
-        )
+        offer = TALKATIVE.offer_final(state, SHARE, replace(place, position=0, questions=1))
+        return with_numbers(offer, final=(place.position, place.questions, True))
 
     assert max(Game(TALKATIVE, 6, 0.5, law, together).worst(depth=1) for law in laws(12)) <= 1.0
     assert max(Game(TALKATIVE, 6, 0.5, law, together, unshared).worst(depth=1) for law in laws(12)) > 1.1

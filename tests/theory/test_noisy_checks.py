@@ -19,6 +19,7 @@ from unworn.bounds.noisy_agreement import AgreementTerms
 from unworn.lab import run
 from unworn.mechanisms import Guess, GuessAndCheck
 from unworn.mechanisms.coded import blurred_counts, noisy_checks
+from unworn.mechanisms.contract.conversation import follow_event, publish_symbol
 from unworn.noise import Stream
 
 CHECKED = GuessAndCheck(surprises=5)
@@ -56,12 +57,12 @@ def misses_at_the_edge(seed: int, features: int = 200, rows: int = 200) -> bool:
             bits, guess = votes > 0, (0.5, 0.7, 0.9)[each - features]
         offer = CHECKED.offer(state, FACTS, Guess(guess, 0.0))
         reply = CHECKED.answer(state, offer, None, Counted(int(bits.sum())), Stream(bytes(32), seed, each))  # type: ignore[arg-type]
-        told = CHECKED.publish(offer, reply.symbol)
+        told = publish_symbol(CHECKED, offer, reply.symbol)
         if not told.low <= 0.5 <= told.high:
             return True
         if each < features:
             signs[each] = 1.0 if reply.symbol == 0 else np.sign(told.value - 0.5)
-        state = CHECKED.follow(state, reply.event)
+        state = follow_event(CHECKED, state, reply.event)
     assert state.surprises > features // 10
     return False
 

@@ -25,6 +25,7 @@ from unworn.errors import Tampered
 from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, Offer
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.noisy.noisy_mean import NoisyMean
 from unworn.noise import Stream
 from unworn.queries.query import Facts
@@ -176,7 +177,7 @@ def posterior_attack(kind: NoisyMean, attack: Attack, seed: int) -> tuple[list[f
     mechanism = kind.settled(rows, 0.95, asks + 1)
     offer = mechanism.offer(mechanism.begin(rows, 0.95, asks + 1), SHARE, None)
     noise = mechanism.largest(rows, asks + 1, 1 - 0.95)
-    step, allowed = offer.steps // rows, mechanism.half_width(rows, asks + 1, math.log1p(-0.95)) - noise
+    step, allowed = offer.payload.steps // rows, mechanism.half_width(rows, asks + 1, math.log1p(-0.95)) - noise
     rng, biases, missed = np.random.default_rng(seed), [], 0
     for play in range(attack.plays):
         bits = rng.integers(0, 2, (asks, rows), dtype=np.int8)
@@ -192,7 +193,7 @@ def posterior_attack(kind: NoisyMean, attack: Attack, seed: int) -> tuple[list[f
 
 
 def _holds(mechanism: NoisyMean, offer: Offer, symbol: int) -> bool:
-    told = mechanism.publish(offer, symbol)
+    told = publish_symbol(mechanism, offer, symbol)
     return told.low <= 0.5 <= told.high
 
 

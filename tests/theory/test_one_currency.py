@@ -20,6 +20,7 @@ from unworn.lab import SignWorld, run
 from unworn.lab.analysts import Boosting
 from unworn.mechanisms import Guess, GuessAndCheck
 from unworn.mechanisms.coded import blurred_counts
+from unworn.mechanisms.contract.conversation import follow_event, publish_symbol
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 
@@ -76,13 +77,13 @@ def misses_of_rare_features(seed: int, features: int = 300, rows: int = 200, cha
         bits, truth = asked[each]
         offer = mechanism.offer_noise(state, FACTS, Guess(truth, 0.01))
         reply = mechanism.answer(state, offer, None, Counted(int(bits.sum())), Stream(bytes(32), seed, each))  # type: ignore[arg-type]
-        told = mechanism.publish(offer, reply.symbol)
+        told = publish_symbol(mechanism, offer, reply.symbol)
         if not told.low <= truth <= told.high:
             return True
         if each < features:
             seemed[each] = told.value
-        state = mechanism.follow(state, reply.event)
-    assert offer.most  # so small a share is checked to the end
+        state = follow_event(mechanism, state, reply.event)
+    assert offer.payload.most  # so small a share is checked to the end
     return False
 
 

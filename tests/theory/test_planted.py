@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from tests.mechanisms.changed_offers import with_numbers
 from tests.mechanisms.synthetic.nodes import largest_antichain
 from tests.theory.all_analysts import QUESTIONS, Game, Move, laws
 from tests.two_sizes import reseeded
@@ -38,6 +39,7 @@ from unworn.mechanisms import Guess, GuessAndCheck, Offer, Published, State
 from unworn.mechanisms.coded.coded_mechanism import priced
 from unworn.mechanisms.coded.guess_and_check import GuessAndCheck as Original
 from unworn.mechanisms.coded.guess_words import farthest
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event
 from unworn.mechanisms.contract.mechanism import FinalPlace
 from unworn.mechanisms.symbols.symbol_cells import locate
 from unworn.queries.metrics.hit_metrics import Accuracy
@@ -66,9 +68,9 @@ def nothing_charged(state: State, *given: Any, **payload: Any) -> Offer:
 def only_words_charged(state: State, *given: Any, **payload: Any) -> Offer:
     """Planted: what surprises said is paid for, and not that they were, and where."""
     offer = priced(state, *given, **payload)
-    assert offer.place is not None
-    place = (offer.place[0], 0.0, 0.0, *offer.place[3:])
-    return replace(offer, log_level=state.log_beta - state.nats, place=place)
+    assert offer.payload.place is not None
+    place = (offer.payload.place[0], 0.0, 0.0, *offer.payload.place[3:])
+    return with_numbers(replace(offer, log_level=state.log_beta - state.nats), place=place)
 
 
 def free_offsets(self: GuessAndCheck, offer: Offer, symbol: Any) -> tuple[bool, float]:
@@ -80,10 +82,13 @@ PRICE, REVEAL = Original.cost, Original.reveal
 
 def bare_agreement(self: GuessAndCheck, offer: Offer, symbol: Any) -> Published:
     """Agreement on |a − g| ≤ τ, published as [g − τ, g + τ]."""
-    if offer.guess is None or symbol != 0:
+    if offer.payload.guess is None or symbol != 0:
         return REVEAL(self, offer, symbol)
-    low, high = max(offer.guess - offer.slack, offer.low), min(offer.guess + offer.slack, offer.high)
-    return Published(offer.guess, low, high, "guess")
+    low, high = (
+        max(offer.payload.guess - offer.payload.slack, offer.low),
+        min(offer.payload.guess + offer.payload.slack, offer.high),
+    )
+    return Published(offer.payload.guess, low, high, "guess")
 
 
 # ---------------------------------------------------------------------------------- by simulation
@@ -351,7 +356,7 @@ def sum_over_a_batch(mechanism: GuessAndCheck, size: int) -> float:
             if len(left) == 1:
                 found += math.exp(side - state.log_beta)
             else:
-                found += total(mechanism.follow(state, mechanism.charge(offer, symbol)), left[1:])
+                found += total(follow_event(mechanism, state, charge_symbol(mechanism, offer, symbol)), left[1:])
         return found
 
     state = mechanism.begin(5, 0.95)

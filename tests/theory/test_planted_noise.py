@@ -6,13 +6,14 @@ A width from the running budget and a wrong price are caught by exact computatio
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from tests.mechanisms.changed_offers import with_numbers
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn.bounds.privacy import GDP, discrete_gaussian, hockey_stick
 from unworn.events import Noised
@@ -36,7 +37,7 @@ class Running(Gaussian):
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         offer = super().offer(state, facts, guess, position)
         paid = price(self, state.rows, offer.index, state.log_beta)
-        return replace(offer, price=(paid.noise, paid.tilt, paid.floor))
+        return with_numbers(offer, price=(paid.noise, paid.tilt, paid.floor))
 
 
 def chance_of_a_miss(mechanism: Gaussian, rows: int, asks: int, beta: float) -> float:
@@ -44,8 +45,8 @@ def chance_of_a_miss(mechanism: Gaussian, rows: int, asks: int, beta: float) -> 
     state, log_all_hold = mechanism.begin(rows, 1 - beta, asks), 0.0
     for _ in range(asks):
         offer = mechanism.offer(state, SHARE, None)
-        assert offer.price is not None
-        noise, _, floor = offer.price
+        assert offer.payload.price is not None
+        noise, _, floor = offer.payload.price
         reach = (noise + floor) / (mechanism.scale or 1.0)  # the variance form at 1
         log_all_hold += math.log1p(-2 * norm.sf(reach))
         state = mechanism.after(state, mechanism.noised(rows))

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from tests.holdout.test_final import HIGH, LOW, sealed
+from tests.mechanisms.changed_offers import with_numbers
 from unworn import col, share
 from unworn.errors import LedgerError, Tampered
 from unworn.ledger import GENESIS, Entry, Key
 from unworn.mechanisms import GuessAndCheck
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.record import Record
 from unworn.record.certificate import replay
 
@@ -46,7 +48,7 @@ def consistently(change: Callable[[Any], Any], event: dict[str, Any] | None = No
     def edit(body: dict[str, Any]) -> None:
         record, mechanism = Record.from_body(body), GuessAndCheck()
         offer = change(record.offer)
-        published = mechanism.publish(offer, record.symbol)
+        published = publish_symbol(mechanism, offer, record.symbol)
         body["offer"] = offer.to_json()
         body["published"] = [published.value, published.low, published.high, published.source]
         body["event"].update(event or {})
@@ -55,7 +57,7 @@ def consistently(change: Callable[[Any], Any], event: dict[str, Any] | None = No
 
 
 def with_final(*final: Any, nats: float = 0.0) -> Callable[[Any], Any]:
-    return lambda offer: replace(offer, final=final, log_level=offer.log_level + nats)
+    return lambda offer: with_numbers(replace(offer, log_level=offer.log_level + nats), final=final)
 
 
 LN2 = math.log(2)

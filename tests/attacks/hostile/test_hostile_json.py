@@ -17,6 +17,7 @@ from unworn.basics.json_text import canonical, read_canonical, read_document, re
 from unworn.cli import app
 from unworn.errors import Tampered, UnwornError
 from unworn.ledger import Entry, Key
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.record import Record
 from unworn.record.certificate import Certificate, replay
 from unworn.record.transcript import Terms
@@ -234,7 +235,7 @@ def test_more_rows_on_an_answer_than_were_sealed(certificate: Certificate) -> No
     body = json.loads(json.dumps(certificate.entry.body))
     body["offer"][1] = 10**6
     offer = Record.from_body(body).offer
-    published = mechanism.publish(offer, body["symbol"])
+    published = publish_symbol(mechanism, offer, body["symbol"])
     body["published"] = [published.value, published.low, published.high, published.source]
     first = Entry.seal(
         certificate.first.holdout, 0, certificate.first.previous, {**certificate.first.body, "public": KEY.public}, KEY

@@ -19,6 +19,7 @@ from unworn import Failed, Holdout, Unaskable, accuracy, col, compare, mean, sha
 from unworn.errors import Conflict, Exhausted, LedgerError, Refused, Unavailable
 from unworn.ledger import MemoryStore
 from unworn.mechanisms import GuessAndCheck, Ladder, Mechanism, Reply, Rounding, kinds
+from unworn.mechanisms.contract.declarations import settle_parameters
 from unworn.mechanisms.contract.record import Record
 from unworn.queries.row_protocol import Raised
 from unworn.rows import Sample
@@ -45,7 +46,7 @@ def rows(seed: int = 0) -> dict[str, Any]:
 
 def opened(name: str, store: MemoryStore | None = None) -> Holdout:
     if name not in SETTLED:  # pricing takes a while
-        SETTLED[name] = kinds()[name](**PARAMETERS.get(name, {})).settled(ROWS, 0.95, 4)
+        SETTLED[name] = settle_parameters(kinds()[name](**PARAMETERS.get(name, {})), ROWS, 0.95, 4)
     labels = "b" if name == "PairedLadder" else None
     return Holdout(rows(), labels, mechanism=SETTLED[name], asks=4, ledger=store or MemoryStore(), schema=SCHEMA)
 
@@ -107,7 +108,6 @@ def in_publishing(patch: pytest.MonkeyPatch, name: str, error: BaseException) ->
         raise error
 
     patch.setattr(kinds()[name], "reveal", fail)
-    patch.setattr(kinds()[name], "own_guess", kinds()[name].own_guess)
 
 
 def in_writing(patch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:

@@ -15,6 +15,7 @@ from unworn.bounds import clopper_pearson, log_transcripts
 from unworn.errors import Exhausted
 from unworn.events import Described
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting, State, from_json
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.queries.query import Facts
@@ -60,7 +61,7 @@ def test_every_ask_has_a_part_of_its_own() -> None:
     answers = [made.ask(share(col("x") > cuts[0])), *made.ask_many([share(col("x") > cut) for cut in cuts[1:]])]
     for place, (answer, cut) in enumerate(zip(answers, cuts, strict=True)):
         rows = sorted(parts(made, 4)[place])
-        assert answer.certificate.record.offer.part == (place, 4)
+        assert answer.certificate.record.offer.payload.part == (place, 4)
         assert answer.value == np.mean(x[rows] > cut)
         low, high = clopper_pearson(int(np.sum(x[rows] > cut)), 30, math.log(0.05 / 4))
         assert (answer.low, answer.high) == (pytest.approx(float(low)), pytest.approx(float(high)))
@@ -74,8 +75,8 @@ def test_a_round_shares_a_part_and_the_next_moves_on() -> None:
     made = holdout(SampleSplitting(rounds=2), asks=50)
     first = made.ask_many([share(col("x") > cut / 10) for cut in range(5)])
     second = made.ask_many([share(col("x") > cut / 10 + 0.05) for cut in range(3)])
-    assert {answer.certificate.record.offer.part for answer in first} == {(0, 2)}
-    assert {answer.certificate.record.offer.part for answer in second} == {(1, 2)}
+    assert {answer.certificate.record.offer.payload.part for answer in first} == {(0, 2)}
+    assert {answer.certificate.record.offer.payload.part for answer in second} == {(1, 2)}
     assert {answer.certificate.record.offer.rows for answer in first + second} == {60}
     assert made.ask(share(col("x") > 0)) == first[0]  # a repeat is free, even in a later round
     with pytest.raises(Exhausted, match="all 2 parts of the rows have been looked at"):
@@ -123,7 +124,7 @@ def test_rounding_levels_with_a_plan() -> None:
         offer = rounding.offer(state, BINARY, None)
         assert offer.log_level == pytest.approx(math.log(0.05) - asked * word)
         side = math.log(0.05) - (asked + 1) * word if asked < 5 else math.log(0.05) - asked * word - math.log(2)
-        cell = rounding.publish(offer, 4)
+        cell = publish_symbol(rounding, offer, 4)
         low, high = interval(offer, (0.4, 0.5), 1.0, side)
         assert (cell.low, cell.high) == (pytest.approx(low), pytest.approx(high))
         state = rounding.after(state, Described(False, word))
@@ -163,7 +164,7 @@ def test_no_population_misses_with_more_than_the_level(
     state = rounding.begin(rows, confidence, planned)
     for _ in range(3):
         offer = rounding.offer(state, BINARY, None)
-        if offer.place is None:
+        if offer.payload.place is None:
             assert chance_of_a_miss(rounding, offer, np.linspace(0, 1, 41)) <= math.exp(offer.log_level) * (1 + 1e-6)
         else:
             assert largest_miss(rounding, state, offer, np.linspace(0, 1, 41)) <= 1 + 1e-6

@@ -25,6 +25,7 @@ from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import AboveThreshold, Guess, Mechanism, Offer, from_json
 from unworn.mechanisms.coded.above_threshold import BELOW, TOP
 from unworn.mechanisms.coded.coded_mechanism import typical_state
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, State
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.queries import accuracy, compare, function
@@ -102,21 +103,21 @@ def test_widths_around_the_threshold(asks: int, tops: int) -> None:
         offer = mechanism.offer(state, SHARE, None)
         two_sided = clopper_pearson(round(threshold * 10_000), 10_000, offer.log_level)
         assert float(two_sided[1]) - threshold == pytest.approx(known, abs=6e-5)
-        below, top = mechanism.publish(offer, BELOW), mechanism.publish(offer, TOP)
+        below, top = publish_symbol(mechanism, offer, BELOW), publish_symbol(mechanism, offer, TOP)
         assert 0.96 * known < below.high - threshold < known
         assert two_sided[0] < top.low < threshold
         assert (below.low, top.high) == (0.0, 1.0)
         newer = typical_state(mechanism.begin(10_000, 0.95), asks - 1, tops, 0.0)
-        assert mechanism.publish(mechanism.offer(newer, SHARE, None), BELOW).high <= below.high
+        assert publish_symbol(mechanism, mechanism.offer(newer, SHARE, None), BELOW).high <= below.high
 
 
 def test_while_nothing_is_above_nothing_wears_out() -> None:
     mechanism = AboveThreshold(0.5, tops=None)
     state = mechanism.begin(10_000, 0.95)
-    reach = [mechanism.publish(mechanism.offer(state, SHARE, None), BELOW).high]
+    reach = [publish_symbol(mechanism, mechanism.offer(state, SHARE, None), BELOW).high]
     for _ in range(2_000):
         state = mechanism.after(state, mechanism.event(mechanism.offer(state, SHARE, None), BELOW))
-        reach.append(mechanism.publish(mechanism.offer(state, SHARE, None), BELOW).high)
+        reach.append(publish_symbol(mechanism, mechanism.offer(state, SHARE, None), BELOW).high)
     assert reach == sorted(reach)
     plain, last = 0.5 + 1.645 * 0.005, 0.5 + 1.98 * 0.005  # one side at .05, and at .025
     assert reach[0] == pytest.approx(plain, abs=3e-4)

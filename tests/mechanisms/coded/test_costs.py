@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.mechanisms.changed_offers import with_numbers
 from tests.mechanisms.synthetic.nodes import Told, answered, largest_antichain, largest_miss, paired_laws, told_nats
 from unworn import Unaskable
 from unworn.bounds.code_length import Pattern, distance_nats, side_nats
 from unworn.mechanisms import Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
-from unworn.mechanisms.coded.guess_and_check import standard_error
+from unworn.mechanisms.coded.guess_slack import standard_error
 from unworn.mechanisms.coded.guess_words import farthest
+from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, State, Symbol
 from unworn.mechanisms.symbols.symbol_cells import locate
 from unworn.queries.query import Facts
@@ -29,9 +31,9 @@ LAWS = pytest.mark.parametrize("law", ["C", "C'"])
 
 def symbols(offer: Offer) -> list[Symbol]:
     """All the symbols that can be released at a node; of an older ledger's, offsets up to ``FAR``."""
-    if offer.guess is None:
-        return list(range(offer.cells))
-    sizes = [(side, FAR if offer.place is None else farthest(offer, side)) for side in (1, -1)]
+    if offer.payload.guess is None:
+        return list(range(offer.payload.cells))
+    sizes = [(side, FAR if offer.payload.place is None else farthest(offer, side)) for side in (1, -1)]
     offsets = [side * size for side, far in sizes for size in range(1, far + 1)]
     found: list[Symbol] = [0]
     if offer.kind == "paired":
@@ -87,7 +89,7 @@ def test_kraft_on_the_grid(kind: str, runs_code: bool, law: str) -> None:
     if law == "C":
         assert calm == pytest.approx(1.0, abs=1e-12)
     else:  # failures share the words with the cells: on the grid nothing is a surprise
-        assert calm == pytest.approx(offer.cells / (offer.cells + runs_code), abs=1e-8)
+        assert calm == pytest.approx(offer.payload.cells / (offer.payload.cells + runs_code), abs=1e-8)
         assert 1 - 1e-8 < sum(kraft(offer, failures=True)) <= 1 + 1e-12
         assert kraft(offer, failures=True)[1] == 0.0
 
@@ -101,7 +103,10 @@ def test_kraft_when_sharpening(kind: str, runs_code: bool, offset: int, law: str
     symbol: Symbol = [2, offset] if kind == "paired" and offset else offset
     offer = MECHANISM.sharpen(state_of(law), told, symbol)
     calm, surprised = kraft(offer)
-    assert (calm, surprised) == (pytest.approx(1.0 if law == "C" else offer.cells / (offer.cells + runs_code)), 0.0)
+    assert (calm, surprised) == (
+        pytest.approx(1.0 if law == "C" else offer.payload.cells / (offer.payload.cells + runs_code)),
+        0.0,
+    )
     calm, surprised = kraft(offer, failures=True)
     assert max(calm, surprised) <= 1 + 1e-12
 
@@ -170,7 +175,7 @@ def test_no_paired_population_misses_with_more_than_what_the_law_gives_the_word(
                 symbol = answered(mechanism, offer, Told((a - b) / rows, (a + b) / rows, rows))
                 told.setdefault(str(symbol), (symbol, []))[1].append(place)
         for symbol, places in told.values():
-            published = mechanism.publish(offer, symbol)
+            published = publish_symbol(mechanism, offer, symbol)
             if not published.low - 1e-12 <= truth <= published.high + 1e-12:
                 most = math.exp(level - told_nats(mechanism, state, offer, symbol))
                 assert chances[places].sum() <= most * (1 + 1e-9), (truth, symbol)
@@ -233,14 +238,14 @@ def test_the_slack(guess: Guess, expected: float) -> None:
         (GuessAndCheck(z=2.0), None, 2.0),
     ):
         offer = mechanism.offer(mechanism.begin(10_000, 0.95, planned), facts, guess)
-        assert offer.slack == pytest.approx(z * expected)
-        assert offer.cell == pytest.approx(z * expected / 3 if mechanism.law is None else 1 / 50)
+        assert offer.payload.slack == pytest.approx(z * expected)
+        assert offer.payload.cell == pytest.approx(z * expected / 3 if mechanism.law is None else 1 / 50)
 
 
 def test_the_slack_grows_with_the_number_of_asks() -> None:
     state, facts = MECHANISM.begin(10_000, 0.95), Facts("binary", 0.0, 1.0, True)
     asked = [1, 30, 31, 3_000, 3_001, 10**6]
-    slacks = [MECHANISM.offer(replace(state, asked=i - 1), facts, Guess(0.5, 0.0)).slack for i in asked]
+    slacks = [MECHANISM.offer(replace(state, asked=i - 1), facts, Guess(0.5, 0.0)).payload.slack for i in asked]
     assert slacks == pytest.approx([0.005 * z for z in (3.5, 3.5, 4.0, 4.0, 4.5, 4.5)])
     in_a_batch = MECHANISM.offer(replace(state, asked=29), facts, Guess(0.5, 0.0), position=1)
     assert in_a_batch.slack == pytest.approx(0.02)
@@ -251,12 +256,12 @@ def test_the_slack_in_own_units() -> None:
     euros = MECHANISM.offer(state, Facts("unit", 0.0, 200_000.0), Guess(180_000.0, 100.0))
     assert euros.slack == pytest.approx(3.5 * math.hypot(200_000 * math.sqrt(0.09 / 10_000), 100.0))
     assert euros.cell == pytest.approx(euros.slack / 3)
-    assert GuessAndCheck(cell=0.02).offer(state, Facts("unit", 0.0, 200_000.0), Guess(0.0)).cell == 4_000
+    assert GuessAndCheck(cell=0.02).offer(state, Facts("unit", 0.0, 200_000.0), Guess(0.0)).payload.cell == 4_000
     shifted = MECHANISM.offer(state, Facts("unit", -100_000.0, 100_000.0), Guess(80_000.0, 100.0))
     assert shifted.slack == pytest.approx(euros.slack)
     paired = MECHANISM.offer(state, Facts("paired", -2.0, 2.0), Guess(0.1, None, 0.2))
     assert paired.slack == pytest.approx(3.5 * math.sqrt(2) * 2 * math.sqrt((0.1 - 0.05**2) / 10_000))
-    assert GuessAndCheck(z=7.0).offer(state, Facts("unit", 0.0, 200_000.0), Guess(180_000.0, 100.0)).slack == (
+    assert GuessAndCheck(z=7.0).offer(state, Facts("unit", 0.0, 200_000.0), Guess(180_000.0, 100.0)).payload.slack == (
         pytest.approx(2 * euros.slack)
     )
 
@@ -281,11 +286,13 @@ def every_width(mechanism: Any, offer: Offer) -> float:
         steps, octaves = range(-80, 81), range((offer.rows - 1).bit_length() + 1)
         # A mean difference is never larger than the mean absolute difference: other pairs cannot come up.
         told = {(o, locate(offer, s / 80)) for s in steps for o in octaves if abs(s) / 80 <= 2.0**-o}
-        widths = [mechanism.publish_width(offer, [octave, offset]) for octave, offset in told]
-        return float(max([*widths, mechanism.publish_width(offer, 0)]))
+        widths = [published_width(mechanism, offer, [octave, offset]) for octave, offset in told]
+        return float(max([*widths, published_width(mechanism, offer, 0)]))
     count = offer.rows if offer.kind == "binary" else 400
     values = [offer.low + (offer.high - offer.low) * step / count for step in range(count + 1)]
-    return float(max(mechanism.publish_width(offer, symbol) for symbol in {locate(offer, value) for value in values}))
+    return float(
+        max(published_width(mechanism, offer, symbol) for symbol in {locate(offer, value) for value in values})
+    )
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -320,7 +327,7 @@ def test_the_widest_when_rounding(kind: str, rows: int, cells: int, nats: float)
 @pytest.mark.parametrize("rows", [20, 21, 100])
 def test_the_widest_of_exact_values(mechanism: Any, rows: int) -> None:
     offer = mechanism.offer(mechanism.begin(rows, 0.95, 2), Facts("binary", 0.0, 1.0, True), None)
-    widths = [mechanism.publish_width(offer, count / offer.rows) for count in range(offer.rows + 1)]
+    widths = [published_width(mechanism, offer, count / offer.rows) for count in range(offer.rows + 1)]
     assert mechanism.widest(offer) >= max(widths) - 1e-12
 
 
@@ -329,21 +336,22 @@ def test_the_widest_when_sharpening(law: str) -> None:
     told = node("binary", False, Guess(0.4), 200, law)
     for symbol in (0, 1, -2):
         sharp = MECHANISM.sharpen(state_of(law, 200), told, symbol)
-        widths = [MECHANISM.publish_width(sharp, piece) for piece in range(sharp.cells)]
+        widths = [published_width(MECHANISM, sharp, piece) for piece in range(sharp.payload.cells)]
         assert MECHANISM.widest(sharp) >= max(widths) - 1e-12
-        free = replace(sharp, within=None)
-        assert MECHANISM.widest(free) >= max(MECHANISM.publish_width(free, piece) for piece in range(8)) - 1e-12
+        free = with_numbers(sharp, within=None)
+        assert MECHANISM.widest(free) >= max(published_width(MECHANISM, free, piece) for piece in range(8)) - 1e-12
 
 
 def test_sharpening_has_more_pieces_the_more_was_spent() -> None:
     told = node("binary", False, Guess(0.4), 10_000)
     start = MECHANISM.begin(10_000, 0.95)
     pieces = [
-        MECHANISM.sharpen(replace(start, nats=nats), told, 0).cells for nats in (0.0, 4.9, 5.1, 24.0, 26.0, 900.0)
+        MECHANISM.sharpen(replace(start, nats=nats), told, 0).payload.cells
+        for nats in (0.0, 4.9, 5.1, 24.0, 26.0, 900.0)
     ]
     assert pieces == [8, 8, 16, 16, 32, 32]
-    assert GuessAndCheck(pieces=5).sharpen(replace(start, nats=90.0), told, 0).cells == 5
-    assert OLDER.sharpen(state_of("C"), told, 0).cells == 8
+    assert GuessAndCheck(pieces=5).sharpen(replace(start, nats=90.0), told, 0).payload.cells == 5
+    assert OLDER.sharpen(state_of("C"), told, 0).payload.cells == 8
 
 
 def test_what_sharpening_would_not_narrow_is_not_sold() -> None:
@@ -351,8 +359,8 @@ def test_what_sharpening_would_not_narrow_is_not_sold() -> None:
     told = MECHANISM.offer(start, facts, Guess(0.5))
     sharp = MECHANISM.sharpen(start, told, 0)
     MECHANISM.check_gain(told, 0, sharp)
-    worth = max(MECHANISM.publish_width(sharp, piece) for piece in range(sharp.cells)) / MECHANISM.publish_width(
-        told, 0
+    worth = max(published_width(MECHANISM, sharp, piece) for piece in range(sharp.payload.cells)) / published_width(
+        MECHANISM, told, 0
     )
     assert worth < 0.9
     late = MECHANISM.sharpen(replace(start, nats=60.0), told, 0)

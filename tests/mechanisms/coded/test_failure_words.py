@@ -13,6 +13,7 @@ from tests.mechanisms.synthetic.nodes import Told, chance_of_words
 from unworn.bounds.code_length import Pattern
 from unworn.events import Ended, Stopped
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism, Offer, State, kinds
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, Symbol
 from unworn.queries.query import Facts
 
@@ -67,8 +68,8 @@ def words(mechanism: Mechanism, offer: Offer) -> list[Symbol]:
     """All that rows can make it say: their values, and means of differences, on a fine grid and at random."""
     rng, told = np.random.default_rng(9), {}
     values = offer.low + (offer.high - offer.low) * np.append(np.linspace(0, 1, 2 * offer.rows + 1), rng.random(60))
-    if offer.inside is not None:
-        values = np.linspace(*offer.inside, 50)
+    if offer.payload.inside is not None:
+        values = np.linspace(*offer.payload.inside, 50)
     for value in values.tolist():
         if offer.kind == "binary":
             value = round(value * offer.rows) / offer.rows
@@ -84,8 +85,8 @@ def made(name: str, law: str) -> list[Any]:
 
 
 def after(mechanism: Mechanism, offer: Offer, symbol: Symbol) -> State:
-    state = replace(stated(mechanism, offer.rows), surprises=0, nats=0.0, best=offer.best)
-    return mechanism.follow(state, mechanism.charge(offer, symbol))
+    state = replace(stated(mechanism, offer.rows), surprises=0, nats=0.0, best=offer.payload.best)
+    return follow_event(mechanism, state, charge_symbol(mechanism, offer, symbol))
 
 
 @pytest.mark.parametrize("runs_code", [False, True])
@@ -103,7 +104,7 @@ def test_the_words_of_a_node_sum_to_one_at_most_failures_included(name: str, run
                 sums[later.surprises] += math.exp(-later.nats)
             assert max(sums.values()) <= 1 + 1e-12, (offer, sums)
             if law == "C'":  # and all of them together, where the word pays for its place as well
-                state = replace(stated(mechanism, offer.rows), best=offer.best)
+                state = replace(stated(mechanism, offer.rows), best=offer.payload.best)
                 assert chance_of_words(mechanism, state, offer, told) <= 1 + 1e-12
             tried += 1
     assert tried >= 6
@@ -123,8 +124,8 @@ def test_a_failure_where_all_words_are_equally_long_is_no_surprise(name: str) ->
     """Under Theorem C′: on the grid, and for a first score, there is no pattern of surprises to pay for."""
     for mechanism in made(name, "C'"):
         for offer in offers(mechanism, True):
-            assert offer.place is not None
-            outside = not offer.place[0]
+            assert offer.payload.place is not None
+            outside = not offer.payload.place[0]
             for symbol in (RAISED, STOPPED):
                 later = after(mechanism, offer, symbol)
                 assert later.surprises == (not outside)
@@ -137,13 +138,13 @@ def test_what_cannot_price_a_failure_ends_with_it(name: str) -> None:
     offer = Offer(1, 100, "binary", 0.0, 1.0, True, False, -3.0)
     kind: Any = kinds()[name]
     mechanism = kind.__new__(kind)
-    assert mechanism.charge(offer, RAISED) == Ended()
-    assert mechanism.charge(offer, STOPPED) == Stopped()
-    ended = mechanism.follow(State(100, -3.0), Ended())
+    assert charge_symbol(mechanism, offer, RAISED) == Ended()
+    assert charge_symbol(mechanism, offer, STOPPED) == Stopped()
+    ended = follow_event(mechanism, State(100, -3.0), Ended())
     assert ended.ended
     with pytest.raises(TypeError, match="nothing follows"):
-        mechanism.follow(ended, Stopped())
-    stopped = mechanism.follow(State(100, -3.0, round=2, best=4), Stopped())
+        follow_event(mechanism, ended, Stopped())
+    stopped = follow_event(mechanism, State(100, -3.0, round=2, best=4), Stopped())
     assert stopped == State(100, -3.0, asked=1, round=2, best=4)
 
 
@@ -153,7 +154,7 @@ def test_no_honest_word_costs_more_than_a_billionth_of_a_nat() -> None:
         for mechanism in made(name, "C"):
             for offer in offers(mechanism, False):
                 for symbol in words(mechanism, offer):
-                    told = mechanism.charge(offer, symbol)
+                    told = charge_symbol(mechanism, offer, symbol)
                     assert abs(told.nats - before(mechanism, offer, symbol)) < 1e-9
 
 
@@ -161,15 +162,15 @@ def before(mechanism: Any, offer: Offer, symbol: Symbol) -> float:
     """What a word cost, by the formulas of the first format."""
     name = type(mechanism).__name__
     if name == "Rounding":
-        return math.log(offer.cells)
+        return math.log(offer.payload.cells)
     if offer.null is not None or name in ("AboveThreshold", "PairedLadder"):
         return 0.0
     if name == "Ladder":
-        if offer.best is None:
-            return math.log(offer.cells)
+        if offer.payload.best is None:
+            return math.log(offer.payload.cells)
         return math.log(symbol * (symbol + 1)) if symbol and mechanism.feedback == "score" else 0.0  # type: ignore[operator]
-    if offer.guess is None:
-        return math.log(offer.cells)
+    if offer.payload.guess is None:
+        return math.log(offer.payload.cells)
     offset = symbol[1] if isinstance(symbol, list) else int(symbol)
     octaves = math.log((offer.rows - 1).bit_length() + 1) + math.log(2) if isinstance(symbol, list) else 0.0
     return octaves + (math.log(2 * abs(offset) * (abs(offset) + 1)) if offset else 0.0)

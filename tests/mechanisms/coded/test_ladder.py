@@ -31,7 +31,10 @@ from unworn.events import Climbed, Described, Looked
 from unworn.lab import SignWorld
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Ladder, Naive, Offer, from_json
+from unworn.mechanisms.coded.coded_payloads import CellsPayload
+from unworn.mechanisms.coded.ladder import RungPayload
 from unworn.mechanisms.coded.rungs import Rungs
+from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, State
 from unworn.queries import accuracy, compare, function
 from unworn.queries.query import Facts
@@ -81,7 +84,7 @@ def test_every_score_has_one_rung_and_lies_in_its_cell(
 
 def words(ladder: Ladder, runs_code: bool) -> Any:
     def told(offer: Offer) -> list[Any]:
-        least = 1 if offer.best is None else 0
+        least = 1 if offer.payload.best is None else 0
         found: list[Any] = [*range(least, ladder._most(offer) + 1)]
         return [*found, RAISED] if runs_code else found
 
@@ -163,11 +166,11 @@ def test_no_population_misses_with_more_than_the_level(
     state = replace(ladder.begin(rows, -math.expm1(level)), best=at)
     fresh = ladder.offer(state, Facts(kind, 0.0, 1.0, kind == "binary"), None)
     assert largest_miss(ladder, state, fresh, np.linspace(0, 1, 21)) <= 1 + 1e-6
-    offer = Offer(1, rows, kind, 0.0, 1.0, kind == "binary", False, level, cells=cells, best=at)
+    offer = Offer(1, rows, kind, 0.0, 1.0, kind == "binary", False, level, RungPayload(cells, at))
     assert chance_of_a_miss(ladder, offer, np.linspace(0, 1, 21)) <= math.exp(level) * (1 + 1e-6)
     for count in range(rows + 1):
         for made in (offer, fresh):
-            told = ladder.publish(made, answered(ladder, made, Told(count / rows, rows=rows)))
+            told = publish_symbol(ladder, made, answered(ladder, made, Told(count / rows, rows=rows)))
             assert told.low <= told.value <= told.high
             assert told.low - 1e-9 <= count / rows <= told.high + 1e-9
 
@@ -199,7 +202,7 @@ def test_certified_widths(asks: int, improvements: int, place: int) -> None:
     offer = last(ladder, asks, improvements, improvements * math.log(6), best=rung - 2)
     upper = float(clopper_pearson(round(loss * 10_000), 10_000, offer.log_level)[1])
     assert upper - loss + 0.0025 == pytest.approx(score[place], abs=6e-5)
-    told = ladder.publish(offer, 2)
+    told = publish_symbol(ladder, offer, 2)
     assert told.value == pytest.approx(loss - 0.0025)
     assert told.high - told.value == pytest.approx(score[place], abs=6e-5)
     assert (told.high - told.low) / 2 < score[place]
@@ -208,7 +211,7 @@ def test_certified_widths(asks: int, improvements: int, place: int) -> None:
     offer = last(short, asks, improvements, 0.0, best=rung - 1)
     upper = float(clopper_pearson(round(loss * 10_000), 10_000, offer.log_level)[1])
     assert upper - loss == pytest.approx(bit[place], abs=6e-5)
-    told = short.publish(offer, 1)
+    told = publish_symbol(short, offer, 1)
     assert told.value == pytest.approx(loss)
     assert 0.96 * bit[place] < told.high - loss < bit[place]  # one side has all of the level
 
@@ -217,11 +220,11 @@ def test_the_bar() -> None:
     """10,000 rows, 1,000 submissions, 5 improvements, a loss of .1: the best score is known to ± .036."""
     ladder = Ladder(0.005, higher=False)
     offer = last(ladder, 1_000, 5, 5 * math.log(6), best=177)
-    told = ladder.publish(offer, 2)  # in [.1, .105], the first cell from .1 up
+    told = publish_symbol(ladder, offer, 2)  # in [.1, .105], the first cell from .1 up
     assert told.value == pytest.approx(0.1025)
     assert (told.high - told.low) / 2 < max(told.high - told.value, told.value - told.low) <= 0.036
     anytime = State(10_000, math.log(0.05), None, 999, 5, 5 * math.log(6), best=177)
-    wider = ladder.publish(ladder.offer(anytime, SCORE, None), 2)
+    wider = publish_symbol(ladder, ladder.offer(anytime, SCORE, None), 2)
     assert 1.0 < (wider.high - wider.low) / (told.high - told.low) < 1.06
 
 
@@ -232,7 +235,10 @@ def test_code_lengths_are_those_of_the_improvements() -> None:
     for steps in [0, 2, 0, 0, 1, 3, 0, 0]:
         offer = ladder.offer(state, SCORE, None)
         assert offer.log_level == pytest.approx(math.log(0.05) - pattern.nats - words)
-        assert (offer.best, offer.place) == (state.best, ("asker", *pattern.prices("asker"), *[offer.place[3]] * 2))  # type: ignore[index]
+        assert (offer.payload.best, offer.payload.place) == (
+            state.best,
+            ("asker", *pattern.prices("asker"), *[offer.payload.place[3]] * 2),
+        )  # type: ignore[index]
         words += distance_nats(steps, 19 - state.best) if steps and state.best is not None else 0.0
         state, pattern = ladder.after(state, ladder.event(offer, steps)), pattern.after("asker", steps > 0)
     assert (state.best, state.surprises) == (10, 3)
@@ -260,11 +266,11 @@ def test_code_lengths_of_an_older_ledger_are_those_of_theorem_c() -> None:
 def test_the_widest_score(best: int | None) -> None:
     for rows in (30, 1_000):
         ladder = Ladder(0.05)
-        older = Offer(3, rows, "binary", 0.0, 1.0, True, False, -8.0, cells=20, best=best)
+        older = Offer(3, rows, "binary", 0.0, 1.0, True, False, -8.0, RungPayload(20, best))
         newer = ladder.offer(replace(ladder.begin(rows, 0.95), nats=5.0, best=best), SCORE, None)
         for offer, more in ((older, 3 / rows), (newer, 0.1)):  # the longest word stands for all of them
             most = ladder._most(offer)
-            widths = [ladder.publish_width(offer, steps) for steps in range(1, most + 1)]
+            widths = [published_width(ladder, offer, steps) for steps in range(1, most + 1)]
             assert max(widths, default=0.5) - 1e-12 <= ladder.widest(offer) <= max(widths, default=0.5) + more
 
 
@@ -416,7 +422,7 @@ def test_a_card_alone_with_its_ledger_and_forged(tmp_path: Path) -> None:
     for symbol in (-1, 8, True, 1.0, "1"):
         with pytest.raises(ValueError, match="words here are 0 to 7"):
             made.mechanism.event(offer, symbol)
-    first = Offer(1, 100, "binary", 0.0, 1.0, True, False, -3.0, cells=20)
+    first = Offer(1, 100, "binary", 0.0, 1.0, True, False, -3.0, CellsPayload(20))
     with pytest.raises(ValueError, match="first score reaches some rung"):
         made.mechanism.event(first, 0)
     with pytest.raises(TypeError, match="does not know"):

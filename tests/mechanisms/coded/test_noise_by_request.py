@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.mechanisms.changed_offers import with_numbers
 from unworn import Holdout, col, mean, share
 from unworn.bounds.covers import cosine_nats, low_count_nats
 from unworn.bounds.one_currency import low_count, narrowed_radius
@@ -16,6 +16,7 @@ from unworn.errors import Exhausted, Tampered, Unaskable
 from unworn.events import Screened
 from unworn.mechanisms import BoundedNoise, Guess, GuessAndCheck, Ladder, Mechanism, Offer
 from unworn.mechanisms.coded import blurred_counts
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED
 from unworn.mechanisms.contract.record import Record
 from unworn.queries import accuracy
@@ -59,7 +60,7 @@ def test_without_the_request_nothing_changes() -> None:
     plain, asked = made(name="plain"), made(name="asked")
     first = plain.ask(HALF, guess=0.5)
     assert offer_of(first) == offer_of(asked.ask(HALF, guess=0.5, noise=False))
-    assert not offer_of(first).requested
+    assert not offer_of(first).payload.requested
     assert len(offer_of(first).to_json()) == 22  # as many numbers as ever
 
 
@@ -74,7 +75,7 @@ def test_a_wrong_guess_costs_no_surprise_where_noise_was_asked_for() -> None:
 def test_a_guess_that_says_nothing_is_no_check() -> None:
     for error in (1e300, 1.7e308):
         answer = made().ask(FEW, guess=0.03, guess_se=error, noise=True)
-        assert offer_of(answer).most == 0
+        assert offer_of(answer).payload.most == 0
         assert answer.low < 0.03 < answer.high
 
 
@@ -85,7 +86,7 @@ def test_a_batch_by_noise_costs_what_single_asks_do() -> None:
     one_by_one = [alone.ask(ask, guess, noise=True) for ask, guess in zip(asks, guesses, strict=True)]
     batch = together.ask_many(asks, guesses, noise=True)
     assert {answer.source for answer in batch} == {"noise"}
-    assert [offer_of(one).most for one in batch] == [offer_of(one).most for one in one_by_one]
+    assert [offer_of(one).payload.most for one in batch] == [offer_of(one).payload.most for one in one_by_one]
     levels = [offer_of(one).log_level for one in one_by_one]
     assert [offer_of(one).log_level for one in batch] == pytest.approx(levels)
     assert together.meter.spent == pytest.approx(alone.meter.spent)
@@ -100,7 +101,7 @@ def test_predictions_in_an_array_are_scored_by_noise() -> None:
     right = np.where(rng.random(5_000) < 0.98, labels, 1 - labels)
     answer = holdout.score(right, guess=0.98, noise=True)
     assert answer.source == "noise"
-    assert offer_of(answer).most < 0
+    assert offer_of(answer).payload.most < 0
     assert answer.low < 0.98 < answer.high
     with pytest.raises(Unaskable, match="leave out noise="):
         holdout.score(Model(), noise=True)
@@ -161,9 +162,9 @@ def test_a_guess_near_an_end_makes_noise_narrower_at_the_same_cost() -> None:
     assert narrow.width < 0.75 * wide.width
     assert checked.meter.spent == pytest.approx(plain.meter.spent, rel=0.1)
     assert isinstance(narrow.certificate.record.event, Screened)
-    assert narrow.certificate.numbers["most"] == offer_of(narrow).most > 0.03 * 20_000
+    assert narrow.certificate.numbers["most"] == offer_of(narrow).payload.most > 0.03 * 20_000
     high = checked.ask(MOST, guess=0.96, noise=True)
-    assert offer_of(high).most < 0
+    assert offer_of(high).payload.most < 0
     assert high.low < 0.96 < high.high
     assert high.width < 0.75 * wide.width
 
@@ -175,8 +176,8 @@ def test_the_goal_at_a_hundred_thousand_rows() -> None:
         state = mechanism.begin(100_000, 0.95)
         for _ in range(2_000):
             offer = mechanism.offer_noise(state, FACTS, guess)
-            state = mechanism.follow(state, mechanism.charge(offer, 3_000))
-        widths.append(mechanism.publish_width(offer, 3_000))
+            state = follow_event(mechanism, state, charge_symbol(mechanism, offer, 3_000))
+        widths.append(published_width(mechanism, offer, 3_000))
     assert widths[0] == pytest.approx(0.0282, abs=1e-4)
     assert widths[1] == pytest.approx(0.0162, abs=1e-4)
 
@@ -188,7 +189,7 @@ def test_rows_that_are_more_than_was_checked_are_a_surprise_and_still_answered()
     offer, symbol = offer_of(answer), answer.certificate.record.symbol
     assert isinstance(symbol, list)
     assert answer.low < 0.2 < answer.high
-    assert answer.low > offer.most / 20_000 / 2
+    assert answer.low > offer.payload.most / 20_000 / 2
     assert answer.width <= quoted.widest
     assert holdout.meter.surprises == 1
     assert holdout.meter.spent == pytest.approx(quoted.surprise_cost, rel=1e-6)
@@ -200,18 +201,18 @@ def test_every_word_of_a_check_is_paid_for() -> None:
     mechanism = GuessAndCheck()
     state = mechanism.begin(20_000, 0.95)
     offer = mechanism.offer_noise(state, FACTS, Guess(0.03, 0.001))
-    narrow = narrowed_radius(20_000, offer.radius, offer.most)
-    low = low_count_nats(20_000, offer.kept, narrow, offer.most)
-    high = cosine_nats(20_000, offer.kept, offer.radius)
+    narrow = narrowed_radius(20_000, offer.payload.radius, offer.payload.most)
+    low = low_count_nats(20_000, offer.payload.kept, narrow, offer.payload.most)
+    high = cosine_nats(20_000, offer.payload.kept, offer.payload.radius)
     spent = {}
     for word in (600, [1, 5_000], RAISED, STOPPED):
-        later = mechanism.follow(state, mechanism.charge(offer, word))
+        later = follow_event(mechanism, state, charge_symbol(mechanism, offer, word))
         spent[str(word)] = mechanism.spent(later) - mechanism.spent(state)
-        assert (later.kept, later.radius, later.noisy) == (offer.kept, offer.radius, 1)
+        assert (later.kept, later.radius, later.noisy) == (offer.payload.kept, offer.payload.radius, 1)
     chances = [spent["600"] - low, spent["[1, 5000]"] - high, spent[RAISED], spent[STOPPED]]
     assert 1 - 1e-6 < math.fsum(math.exp(-nats) for nats in chances) <= 1.0
     assert mechanism.log_side(offer, *mechanism.cost(offer, 600)) == pytest.approx(
-        (state.log_beta - spent["600"]) / (1 - offer.kept)
+        (state.log_beta - spent["600"]) / (1 - offer.payload.kept)
     )
 
 
@@ -239,12 +240,12 @@ def test_the_noise_drawn_is_the_noise_that_is_priced(monkeypatch: pytest.MonkeyP
     mechanism = GuessAndCheck()
     for guess, inside, outside in ((0.03, (0, 5), (6, 40, 100)), (0.97, (95, 100), (94, 50, 0))):
         offer = mechanism.offer_noise(mechanism.begin(100, 0.95), FACTS, Guess(guess, 0.0))
-        offer = replace(offer, most=5 if guess < 0.5 else -5)
-        narrow = narrowed_radius(100, offer.radius, 5)
+        offer = with_numbers(offer, most=5 if guess < 0.5 else -5)
+        narrow = narrowed_radius(100, offer.payload.radius, 5)
         for count in (*inside, *outside):
             asked.clear()
-            symbol = blurred_counts.blurred_count(offer, FEW, Rows(count), Noise())  # type: ignore[arg-type]
-            radius = narrow if count in inside else offer.radius
+            symbol = blurred_counts.blurred_count(offer, offer.payload, FEW, Rows(count), Noise())  # type: ignore[arg-type]
+            radius = narrow if count in inside else offer.payload.radius
             assert asked == [radius]
             assert symbol == (count + radius - 1 if count in inside else [1, count + radius - 1])
 
@@ -252,11 +253,11 @@ def test_the_noise_drawn_is_the_noise_that_is_priced(monkeypatch: pytest.MonkeyP
 def test_words_that_a_check_has_not_are_refused() -> None:
     mechanism = GuessAndCheck()
     offer = mechanism.offer_noise(mechanism.begin(1_000, 0.95), FACTS, Guess(0.03, 0.0))
-    narrow = narrowed_radius(1_000, offer.radius, offer.most)
+    narrow = narrowed_radius(1_000, offer.payload.radius, offer.payload.most)
     for symbol in (
-        offer.most + narrow,
+        offer.payload.most + narrow,
         -narrow,
-        [1, offer.most - offer.radius],
+        [1, offer.payload.most - offer.payload.radius],
         [2, 500],
         [1],
         [1, 2.5],
@@ -264,8 +265,8 @@ def test_words_that_a_check_has_not_are_refused() -> None:
         2.5,
     ):
         with pytest.raises((ValueError, TypeError)):
-            mechanism.publish(offer, symbol)  # type: ignore[arg-type]
-    edge = mechanism.publish(offer, [1, offer.most])
+            publish_symbol(mechanism, offer, symbol)  # type: ignore[arg-type]
+    edge = publish_symbol(mechanism, offer, [1, offer.payload.most])
     assert edge.low > 0
 
 
@@ -282,7 +283,7 @@ def test_a_forged_check_is_found_out() -> None:
     record = holdout.ask(FEW, guess=0.03, noise=True).certificate.record
     mechanism = holdout.mechanism
     offer, symbol = record.offer, record.symbol
-    assert record.matches(offer, mechanism.charge(offer, symbol), mechanism.publish(offer, symbol))
+    assert record.matches(offer, charge_symbol(mechanism, offer, symbol), publish_symbol(mechanism, offer, symbol))
     body = Record.from_body(holdout._desk.transcript.entries[1].body)
     assert body.offer == offer
     numbers = offer.to_json()
@@ -294,4 +295,6 @@ def test_a_forged_check_is_found_out() -> None:
             continue
         assert other != offer
         with pytest.raises((AssertionError, ValueError, Tampered)):
-            assert record.matches(other, mechanism.charge(other, symbol), mechanism.publish(other, symbol))
+            assert record.matches(
+                other, charge_symbol(mechanism, other, symbol), publish_symbol(mechanism, other, symbol)
+            )

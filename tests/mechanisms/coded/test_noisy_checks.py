@@ -22,6 +22,7 @@ from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, from_json
 from unworn.mechanisms.coded import noisy_checks
 from unworn.mechanisms.coded.noisy_checks import agreeing_reach, draw_agreement, guessed_count
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED
 from unworn.noise import Stream
 from unworn.plan.guess_price import guess_width, noisy_check_width
@@ -72,12 +73,12 @@ def missed_at(truth: float, cut: bool) -> float:
     assert 10 < agreeing_reach(offer) < 90
     if not cut:
         agreeing = np.where(agreeing > 0, agreeing, 1.0)
-    told, missed = mechanism.publish(offer, 0), 0.0
+    told, missed = publish_symbol(mechanism, offer, 0), 0.0
     for count, chance in enumerate(binom.pmf(np.arange(201), 200, truth)):
         missed += chance * agreeing[count] * (not told.low <= truth <= told.high)
-        for m in range(1 - offer.radius, offer.radius):
-            likely = (1 + math.cos(math.pi * m / offer.radius)) / (2 * offer.radius)
-            noisy = mechanism.publish(offer, [1, count + m])
+        for m in range(1 - offer.payload.radius, offer.payload.radius):
+            likely = (1 + math.cos(math.pi * m / offer.payload.radius)) / (2 * offer.payload.radius)
+            noisy = publish_symbol(mechanism, offer, [1, count + m])
             missed += chance * (1 - agreeing[count]) * likely * (not noisy.low <= truth <= noisy.high)
     return float(missed)
 
@@ -201,14 +202,14 @@ def test_more_surprises_than_planned_are_half_of_a_longer_plan() -> None:
     rates = []
     for _ in range(12):
         offer = mechanism.offer(state, FACTS, Guess(0.5))
-        rates.append(offer.rate)
-        state = mechanism.follow(state, mechanism.charge(offer, [1, 900]))
+        rates.append(offer.payload.rate)
+        state = follow_event(mechanism, state, charge_symbol(mechanism, offer, [1, 900]))
     assert state.surprises == 12
     assert len(set(rates)) == 4  # for 2, 4, 8 and 16
     assert rates == sorted(rates, reverse=True)
-    assert state.kept >= offer.kept > 0
+    assert state.kept >= offer.payload.kept > 0
     with pytest.raises(TypeError, match="never falls"):
-        mechanism.follow(state, Matched(False, state.kept / 2, 0.0))
+        follow_event(mechanism, state, Matched(False, state.kept / 2, 0.0))
 
 
 def test_what_nobody_asked_for_is_written_as_before() -> None:
@@ -236,20 +237,20 @@ def test_comparisons_code_and_tests_are_checked_exactly() -> None:
         replace(FACTS, runs_code=True),
         replace(FACTS, kind="paired", low=-1.0, high=1.0),
     ):
-        assert mechanism.offer(state, facts, Guess(0.1)).rate == 0.0
-    assert mechanism.offer(state, FACTS, Guess(0.1)).rate > 0.0
+        assert mechanism.offer(state, facts, Guess(0.1)).payload.rate == 0.0
+    assert mechanism.offer(state, FACTS, Guess(0.1)).payload.rate > 0.0
 
 
 def test_what_fails_has_a_word_and_symbols_that_cannot_be_are_refused() -> None:
     mechanism = GuessAndCheck(surprises=25)
     offer = mechanism.offer(mechanism.begin(50, 0.95), FACTS, Guess(0.5))
-    raised, stopped = (mechanism.charge(offer, symbol).nats for symbol in (RAISED, "stopped"))  # type: ignore[union-attr]
-    agreed = mechanism.charge(offer, 0).nats  # type: ignore[union-attr]
+    raised, stopped = (charge_symbol(mechanism, offer, symbol).nats for symbol in (RAISED, "stopped"))  # type: ignore[union-attr]
+    agreed = charge_symbol(mechanism, offer, 0).nats  # type: ignore[union-attr]
     assert sum(math.exp(-word) for word in (agreed, raised, stopped)) <= 1.0
-    for symbol in (1, True, "7", [2, 3], [1], [1, 2.5], [1, 50 + offer.radius], [1, -offer.radius]):
+    for symbol in (1, True, "7", [2, 3], [1], [1, 2.5], [1, 50 + offer.payload.radius], [1, -offer.payload.radius]):
         with pytest.raises((ValueError, TypeError)):
-            mechanism.publish(offer, symbol)  # type: ignore[arg-type]
-    assert mechanism.publish(offer, [1, 50 + offer.radius - 1]).high == 1.0
+            publish_symbol(mechanism, offer, symbol)  # type: ignore[arg-type]
+    assert publish_symbol(mechanism, offer, [1, 50 + offer.payload.radius - 1]).high == 1.0
 
 
 @pytest.mark.parametrize("surprises", [0, -1, True, 2.5, "25", 10**30])

@@ -22,6 +22,7 @@ from unworn.errors import Exhausted
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, State
 from unworn.mechanisms.coded import blurred_counts
 from unworn.mechanisms.coded.noisy_checks import agreeing_reach, guessed_count
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace
 from unworn.mechanisms.symbols.final_values import answer_final
 from unworn.queries.query import Facts
@@ -53,10 +54,12 @@ def noise(radius: int) -> list[tuple[int, float]]:
 
 def agreement_chances(offer: Offer) -> np.ndarray:
     """How likely each count is to be said to agree, from its definition."""
-    reach, guess = agreeing_reach(offer), guessed_count(offer)
-    threshold = threshold_below(reach, surprise_nats(offer.rows, offer.kept, offer.rate), offer.rate)
+    reach, guess = agreeing_reach(offer, offer.payload), guessed_count(offer, offer.payload)
+    threshold = threshold_below(
+        reach, surprise_nats(offer.rows, offer.payload.kept, offer.payload.rate), offer.payload.rate
+    )
     away = np.arange(offer.rows + 1) - guess
-    log_weight = np.logaddexp(offer.rate * (away - threshold), offer.rate * (-away - threshold))
+    log_weight = np.logaddexp(offer.payload.rate * (away - threshold), offer.payload.rate * (-away - threshold))
     return np.where(np.abs(away) <= reach, np.exp(-np.logaddexp(0.0, log_weight)), 0.0)
 
 
@@ -106,23 +109,25 @@ class Play:
             return self._matched_turn(offer)
         if kind == "s":
             return self._screened_turn(self.mechanism.offer_noise(state, FACTS, Guess(guess or 0.0, 0.0)))
-        return offer, [([count + m for count in self.counts], chance) for m, chance in noise(offer.radius)]
+        return offer, [([count + m for count in self.counts], chance) for m, chance in noise(offer.payload.radius)]
 
     def _screened_turn(self, offer: Offer) -> Turn:
         """Noise after a check: what each count leads to by the narrow noise, and by the wide one."""
-        assert offer.most in (1, -1)
-        low = [count <= 1 if offer.most > 0 else count >= self.rows - 1 for count in self.counts]
-        narrow = blurred_counts.narrowed_radius(self.rows, offer.radius, 1)
-        assert narrow < offer.radius
+        assert offer.payload.most in (1, -1)
+        low = [count <= 1 if offer.payload.most > 0 else count >= self.rows - 1 for count in self.counts]
+        narrow = blurred_counts.narrowed_radius(self.rows, offer.payload.radius, 1)
+        assert narrow < offer.payload.radius
         inside = [([c + m if low[c] else None for c in self.counts], chance) for m, chance in noise(narrow)]
-        outside = [([None if low[c] else (1, c + m) for c in self.counts], chance) for m, chance in noise(offer.radius)]
+        outside = [
+            ([None if low[c] else (1, c + m) for c in self.counts], chance) for m, chance in noise(offer.payload.radius)
+        ]
         return offer, inside + outside
 
     def _matched_turn(self, offer: Offer) -> Turn:
         """A guess that is checked with noise: agreement, with the chance of each count, or a count with noise."""
         agreeing = agreement_chances(offer)
         surprises = [
-            ([(1, c + m) for c in self.counts], (1.0 - agreeing) * chance) for m, chance in noise(offer.radius)
+            ([(1, c + m) for c in self.counts], (1.0 - agreeing) * chance) for m, chance in noise(offer.payload.radius)
         ]
         return offer, [([0 for _ in self.counts], agreeing), *surprises]
 
@@ -148,11 +153,11 @@ class Play:
         return total
 
     def _after(self, state: State, offer: Offer, symbol: Any) -> tuple[float, float, State]:
-        name = (state, offer.guess, offer.final, offer.most, symbol)
+        name = (state, offer.payload.guess, offer.final, offer.payload.most, symbol)
         if name not in self._later:
             word = list(symbol) if isinstance(symbol, tuple) else symbol
-            published = self.mechanism.publish(offer, word)
-            later = self.mechanism.follow(state, self.mechanism.charge(offer, word))
+            published = publish_symbol(self.mechanism, offer, word)
+            later = follow_event(self.mechanism, state, charge_symbol(self.mechanism, offer, word))
             self._later[name] = published.low, published.high, later
         return self._later[name]
 
@@ -192,15 +197,15 @@ def missed_after_check(truth: float, checked: bool) -> float:
     """The exact chance that one answer of 200 rows misses, of which a tenth at most is expected to count."""
     mechanism = GuessAndCheck()
     offer = mechanism.offer_noise(mechanism.begin(200, 0.95), FACTS, Guess(0.03, 0.0))
-    narrow = narrowed_radius(200, offer.radius, offer.most)
-    assert 6 < offer.most < 20
-    assert narrow < 0.7 * offer.radius
+    narrow = narrowed_radius(200, offer.payload.radius, offer.payload.most)
+    assert 6 < offer.payload.most < 20
+    assert narrow < 0.7 * offer.payload.radius
     missed = 0.0
     for count, chance in enumerate(binom.pmf(np.arange(201), 200, truth)):
-        inside = count <= offer.most or not checked
-        for m, likely in noise(narrow if inside else offer.radius):
-            blurred = min(count + m, offer.most + narrow - 1) if inside else count + m
-            published = mechanism.publish(offer, blurred if inside else [1, blurred])
+        inside = count <= offer.payload.most or not checked
+        for m, likely in noise(narrow if inside else offer.payload.radius):
+            blurred = min(count + m, offer.payload.most + narrow - 1) if inside else count + m
+            published = publish_symbol(mechanism, offer, blurred if inside else [1, blurred])
             missed += chance * likely * (not published.low <= truth <= published.high)
     return missed
 
@@ -338,22 +343,22 @@ def test_what_fails_has_a_word_and_code_gets_cells() -> None:
     mechanism = GuessAndCheck(unguessed="noise")
     state = mechanism.begin(50, 0.95)
     offer = mechanism.offer(state, FACTS, None)
-    nats = [mechanism.charge(offer, symbol).nats for symbol in (7, RAISED, "stopped")]  # type: ignore[union-attr]
-    noise, raised, stopped = nats[0] - cosine_nats(50, offer.kept, offer.radius), *nats[1:]
+    nats = [charge_symbol(mechanism, offer, symbol).nats for symbol in (7, RAISED, "stopped")]  # type: ignore[union-attr]
+    noise, raised, stopped = nats[0] - cosine_nats(50, offer.payload.kept, offer.payload.radius), *nats[1:]
     assert sum(math.exp(-word) for word in (noise, raised, stopped)) <= 1.0
-    assert mechanism.follow(state, mechanism.charge(offer, RAISED)).kept == offer.kept
-    assert mechanism.offer(state, replace(FACTS, runs_code=True), None).radius == 0
+    assert follow_event(mechanism, state, charge_symbol(mechanism, offer, RAISED)).kept == offer.payload.kept
+    assert mechanism.offer(state, replace(FACTS, runs_code=True), None).payload.radius == 0
     with pytest.raises(ValueError, match="mean"):
-        mechanism.charge(replace(offer, runs_code=True), 7)
+        charge_symbol(mechanism, replace(offer, runs_code=True), 7)
 
 
 def test_noise_that_no_rows_can_have_led_to_is_refused() -> None:
     mechanism = GuessAndCheck(unguessed="noise")
     offer = mechanism.offer(mechanism.begin(50, 0.95), FACTS, None)
-    for symbol in (50 + offer.radius, -offer.radius, 2.5, True, "7", [1, 2]):
+    for symbol in (50 + offer.payload.radius, -offer.payload.radius, 2.5, True, "7", [1, 2]):
         with pytest.raises((ValueError, TypeError)):
-            mechanism.publish(offer, symbol)  # type: ignore[arg-type]
-    edge = mechanism.publish(offer, 50 + offer.radius - 1)
+            publish_symbol(mechanism, offer, symbol)  # type: ignore[arg-type]
+    edge = publish_symbol(mechanism, offer, 50 + offer.payload.radius - 1)
     assert edge.high == 1.0
 
 
@@ -366,8 +371,8 @@ def test_a_batch_chooses_between_cells_and_noise_as_single_asks_do() -> None:
     one_by_one = [alone.ask(ask) for ask in asks]
     batch = together.ask_many(asks)
     assert [answer.source for answer in batch] == [answer.source for answer in one_by_one]
-    assert {answer.certificate.record.offer.radius for answer in batch} == {
-        answer.certificate.record.offer.radius for answer in one_by_one
+    assert {answer.certificate.record.offer.payload.radius for answer in batch} == {
+        answer.certificate.record.offer.payload.radius for answer in one_by_one
     }
     assert together.meter.spent == pytest.approx(alone.meter.spent)
     together.verify()

@@ -20,6 +20,7 @@ from unworn.events import Climbed, Described, Looked
 from unworn.lab import SignWorld
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Offer, PairedLadder, from_json
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED
 from unworn.queries import accuracy, compare
 from unworn.queries.predictions import NamedPredictions
@@ -72,7 +73,7 @@ def test_no_population_misses_with_more_than_the_level(
     if law == "C":
         offer = replace(offer, log_level=level)
     levels = [level - told_nats(ladder, state, offer, symbol) * (law != "C") for symbol in (0, 1)]
-    told = [ladder.publish(offer, symbol) for symbol in (0, 1)]
+    told = [publish_symbol(ladder, offer, symbol) for symbol in (0, 1)]
     announced, most, wrongly = None, 0.0, 0.0
     for truth, seen, chances in paired_laws(rows):
         if announced is None:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.mechanisms.contract.all_conversations import TALKS, hold
+from unworn.basics.json_text import canonical
 from unworn.bounds import clopper_pearson
 from unworn.bounds.covers import cosine_nats
-from unworn.basics.json_text import canonical
 from unworn.mechanisms import kinds
 from unworn.record.certificate import Certificate
 from unworn.record.replay.store_check import check_stored_chain

@@ -21,6 +21,7 @@ from unworn.errors import Failed, Mismatch, Tampered, Unaskable
 from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, from_json
+from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.noisy.noisy_mean import NoisyMean
 from unworn.queries import statistic
 from unworn.queries.query import Facts
@@ -86,7 +87,7 @@ def test_widths_fall_with_rows_and_rise_with_asks_and_confidence(
             mechanism = mechanism.settled(rows, confidence, asks)
         except ValueError:
             return 0.5
-        return mechanism.widest(mechanism.offer(mechanism.begin(rows, confidence, asks), SHARE, None))
+        return widest_width(mechanism, mechanism.offer(mechanism.begin(rows, confidence, asks), SHARE, None))
 
     here = width(rows, asks, confidence)
     assert width(2 * rows, asks, confidence) <= here * 1.001
@@ -99,7 +100,7 @@ def test_nearer_the_ends_it_is_narrower_and_never_passes_the_width_of_the_plan(k
     mechanism = kind().settled(10_000, 0.95, 500)
     offer = mechanism.offer(mechanism.begin(10_000, 0.95, 500), SHARE, None)
     most = mechanism.half_width(10_000, 500, math.log1p(-0.95))
-    found = [mechanism.publish(offer, round(offer.steps * place / 40)) for place in range(41)]
+    found = [publish_symbol(mechanism, offer, round(offer.payload.steps * place / 40)) for place in range(41)]
     for place, told in enumerate(found):
         assert place / 40 - most - 1e-9 <= told.low <= told.value <= told.high <= place / 40 + most + 1e-9
     widths = [told.high - told.low for told in found]
@@ -258,9 +259,9 @@ def test_the_interval_is_that_of_the_released_count() -> None:
     offer = mechanism.offer(mechanism.begin(10_000, 0.95, 100), SHARE, None)
     reach, nats = int(mechanism.noised(10_000).scale) - 1, (mechanism.price or (0, 0, 0))[2]
     for symbol in (-reach, 0, 4_321, 10_000 + reach):
-        told = mechanism.publish(offer, symbol)
+        told = publish_symbol(mechanism, offer, symbol)
         assert (told.low, told.high) == count_limits(symbol - reach, symbol + reach, 10_000, nats)
-    told = mechanism.publish(offer, -reach - 1)  # no rows say this
+    told = publish_symbol(mechanism, offer, -reach - 1)  # no rows say this
     assert (told.low, told.high) == (0.0, 1.0)
 
 

@@ -16,6 +16,7 @@ from unworn.events import Described, Noised
 from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Offer, OneSample, Subsampled
+from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy
 from unworn.mechanisms.noisy.privacy_price import price
 from unworn.queries import function, statistic
@@ -52,7 +53,7 @@ def test_answers_come_with_the_width_of_the_plan_and_cover(name: str) -> None:
     assert all(answer.low <= truth <= answer.high for answer, truth in zip(answers, truths, strict=True))
     assert {answer.source for answer in answers} == {"noise"}
     assert max(answer.width for answer in answers) < 0.25
-    prices = {answer.certificate.record.offer.price for answer in answers}
+    prices = {answer.certificate.record.offer.payload.price for answer in answers}
     assert len(prices) == 1  # the same for the first as for the last
     for answer in answers:
         assert isinstance(answer.certificate.record.symbol, int)  # nothing but a whole number is released
@@ -112,7 +113,7 @@ def test_a_card_is_checked_alone_and_against_the_ledger(name: str, tmp_path: Pat
     assert told["numbers"]["noise"] > 0
     assert any("seed" in words for words in told["assumptions"])  # a simulation says that it is one
     told["entry"]["body"]["offer"] = [
-        [0.0, 0.0, 0.0] if value == list(answer.certificate.record.offer.price or ()) else value
+        [0.0, 0.0, 0.0] if value == list(answer.certificate.record.offer.payload.price or ()) else value
         for value in told["entry"]["body"]["offer"]
     ]
     card.write_text(json.dumps(told))
@@ -220,9 +221,9 @@ def test_the_price_is_computed_once() -> None:
 def test_intervals_are_narrower_near_the_ends() -> None:
     mechanism = BoundedNoise.for_(rows=100_000, asks=5_000)
     offer = mechanism.offer(mechanism.begin(100_000, 0.95, 5_000), SHARE, None)
-    middle, end = mechanism.publish(offer, 50_000), mechanism.publish(offer, 5_000)
+    middle, end = publish_symbol(mechanism, offer, 50_000), publish_symbol(mechanism, offer, 5_000)
     assert end.high - end.low < 0.97 * (middle.high - middle.low)
-    assert mechanism.widest(offer) == pytest.approx((middle.high - middle.low) / 2)
+    assert widest_width(mechanism, offer) == pytest.approx((middle.high - middle.low) / 2)
 
 
 def test_subsampled_for_a_goal_takes_no_more_rows_than_it_needs() -> None:
@@ -271,7 +272,7 @@ def test_parameters_of_any_kind_of_number_are_plain_numbers() -> None:
 def test_the_price_is_recorded_with_the_terms_and_may_not_be_too_low() -> None:
     holdout = sealed(Gaussian(accounting="D2"))
     noise, tilt, floor = holdout.mechanism.price
-    assert holdout.ask(share(col("age") > 50)).certificate.record.offer.price == (noise, tilt, floor)
+    assert holdout.ask(share(col("age") > 50)).certificate.record.offer.payload.price == (noise, tilt, floor)
     wider = Gaussian(holdout.mechanism.scale, price=(noise + 0.01, tilt, floor))
     wider.begin(ROWS, 0.95, ASKS)  # another version may have found a wider one: it holds
     for cheap in ((noise * 0.99, tilt, floor), (noise, tilt * 0.9, floor), (noise, tilt, floor * 0.9)):
@@ -282,7 +283,7 @@ def test_the_price_is_recorded_with_the_terms_and_may_not_be_too_low() -> None:
 def test_a_value_far_outside_the_range_says_that_nothing_is_known() -> None:
     mechanism = Gaussian(0.02)
     offer = mechanism.offer(mechanism.begin(ROWS, 0.95, ASKS), SHARE, None)
-    told = mechanism.publish(offer, -offer.steps)
+    told = publish_symbol(mechanism, offer, -offer.payload.steps)
     assert (told.value, told.low, told.high) == (0.0, 0.0, 1.0)
 
 

@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from tests.bounds.test_tree import KINDS, Path, Symbol, enumerate_tree
+from tests.mechanisms.changed_offers import with_numbers
 from tests.mechanisms.synthetic.nodes import told_nats
 from unworn import Unaskable
 from unworn.bounds.code_length import Pattern
@@ -30,6 +31,9 @@ from unworn.mechanisms import (
     SampleSplitting,
     State,
 )
+from unworn.mechanisms.coded.coded_payloads import HypothesisPayload
+from unworn.mechanisms.contract.conversation import publish_symbol
+from unworn.mechanisms.contract.declarations import offer_test
 from unworn.mechanisms.contract.mechanism import RAISED
 from unworn.mechanisms.symbols.hypothesis_symbols import rejects
 from unworn.queries.query import Facts
@@ -84,7 +88,7 @@ def test_levels_are_those_of_the_word_that_rejects() -> None:
     assert mechanism.test_level(offer) == pytest.approx(offer.log_level - told_nats(mechanism, state, offer, 1))
     at_beta = mechanism.offer_test(state, TEST)
     assert at_beta.log_level == pytest.approx(mechanism.offer(state, replace(TEST, null=None), None).log_level)
-    assert (offer.guess, offer.cells, offer.null) == (None, 0, (1, 0.5, 0.01))
+    assert (offer.payload.guess, offer.payload.cells, offer.null) == (None, 0, (1, 0.5, 0.01))
     assert Offer.from_json(offer.to_json()) == offer
     rounding = Rounding(5)
     offer = rounding.offer_test(rounding.begin(1000, 0.95), TEST)
@@ -109,42 +113,44 @@ def test_an_outcome_tells_nothing_of_the_value() -> None:
         state = mechanism.begin(100, 0.95, asks=5)
         offer = mechanism.offer_test(state, replace(TEST, kind="unit", low=-5.0, high=20.0, null=(-1, 3.0, 0.05)))
         for symbol in (0, 1):
-            told = mechanism.publish(offer, symbol)
+            told = publish_symbol(mechanism, offer, symbol)
             assert (told.value, told.low, told.high, told.source) == (symbol, -5.0, 20.0, "test")
         for symbol in (2, -1, "yes", 0.5, [1]):
             with pytest.raises(ValueError, match="no outcome"):
-                mechanism.publish(offer, symbol)  # type: ignore[arg-type]
+                publish_symbol(mechanism, offer, symbol)  # type: ignore[arg-type]
 
 
 def test_who_cannot_test_says_why() -> None:
     naive = Naive()
     with pytest.raises(Unaskable, match="nothing can be promised any more"):
-        naive.offer_test(naive.begin(100, 0.95), TEST)
+        offer_test(naive, naive.begin(100, 0.95), TEST)
     with pytest.raises(ValueError, match="no outcome"):
-        naive.publish(Offer(1, 100, "binary", 0.0, 1.0, True, False, -3.0, null=(1, 0.5, 0.05)), 1)
+        publish_symbol(
+            naive, Offer(1, 100, "binary", 0.0, 1.0, True, False, -3.0, HypothesisPayload((1, 0.5, 0.05))), 1
+        )
     noisy = BoundedNoise.for_(rows=1_000_000, asks=100)
     with pytest.raises(Unaskable, match="whether its interval leaves out the value"):
-        noisy.offer_test(noisy.begin(1_000_000, 0.95, 100), TEST)
+        offer_test(noisy, noisy.begin(1_000_000, 0.95, 100), TEST)
     one_bit = AboveThreshold(0.5)
     with pytest.raises(Unaskable, match="seal rows with GuessAndCheck to test"):
-        one_bit.offer_test(one_bit.begin(100, 0.95), TEST)
+        offer_test(one_bit, one_bit.begin(100, 0.95), TEST)
 
 
 def test_every_kind_is_judged_by_its_own_test() -> None:
     log = math.log(0.01)
 
     def rejected(offer: Offer, value: float, spread: float) -> bool:
-        return rejects(replace(offer, log_level=-1.0), value, spread, log)
+        return rejects(replace(offer, log_level=-1.0), *offer.null[:2], value, spread, log)  # type: ignore[index]
 
-    unit = Offer(1, 400, "unit", 10.0, 30.0, False, False, log, null=(1, 20.0, 0.05))
+    unit = Offer(1, 400, "unit", 10.0, 30.0, False, False, log, HypothesisPayload((1, 20.0, 0.05)))
     assert rejected(unit, 22.0, 1.0)
     assert not rejected(unit, 21.0, 1.0)
-    assert rejected(replace(unit, null=(-1, 20.0, 0.05)), 18.0, 1.0)
-    paired = Offer(1, 1000, "paired", -1.0, 1.0, True, False, log, null=(1, 0.0, 0.05))
+    assert rejected(with_numbers(unit, null=(-1, 20.0, 0.05)), 18.0, 1.0)
+    paired = Offer(1, 1000, "paired", -1.0, 1.0, True, False, log, HypothesisPayload((1, 0.0, 0.05)))
     assert rejected(paired, 0.03, 0.09)  # 60 to 30: McNemar's p is 0.001
     assert not rejected(paired, 0.03, 0.5)
-    assert not rejected(replace(paired, null=(-1, 0.0, 0.05)), 0.03, 0.09)
-    assert rejected(replace(paired, null=(-1, 0.0, 0.05)), -0.03, 0.09)
+    assert not rejected(with_numbers(paired, null=(-1, 0.0, 0.05)), 0.03, 0.09)
+    assert rejected(with_numbers(paired, null=(-1, 0.0, 0.05)), -0.03, 0.09)
     assert rejected(replace(paired, null=(1, -0.05, 0.05)), 0.03, 0.09)
     assert not rejected(replace(paired, null=(1, 0.02, 0.05)), 0.03, 0.09)
     losses = replace(paired, low=-7.0, high=7.0, zero_one=False)
@@ -205,13 +211,13 @@ def play(mechanism: Mechanism, rows: Counted, law: Law, level: float, asks: int,
             at = level if turn % 4 else level / 2
             offer = mechanism.offer_test(state, replace(plain, null=(side, truth, at)))
             if not corrected:
-                offer = replace(offer, log_level=math.log(at), place=None)
+                offer = with_numbers(replace(offer, log_level=math.log(at)), place=None)
         reply = mechanism.answer(state, offer, None, Asked(rows, classes))  # type: ignore[arg-type]
         if offer.null is not None and reply.symbol == 1:
             return True
         if offer.null is None and isinstance(reply.symbol, int):
-            if offer.guess is None:
-                (high if reply.symbol >= offer.cells / 2 else low).append(classes)
+            if offer.payload.guess is None:
+                (high if reply.symbol >= offer.payload.cells / 2 else low).append(classes)
             elif reply.symbol:
                 (high if reply.symbol > 0 else low).append(classes)
         state = mechanism.after(state, reply.event)
@@ -257,8 +263,7 @@ def false_rejections(mechanism: GuessAndCheck, level: float, depth: int, correct
         offer = mechanism.offer_test(state, replace(TEST, null=(1 if next(place) % 2 else -1, 0.5, at)))
         used = mechanism.test_level(offer) if corrected else math.log(at)
         # The fewest rows beyond one half that reject; both sides are alike.
-        judged = replace(offer, null=(1, 0.5, at))
-        beyond = next(x for x in range(501) if rejects(judged, 0.5 + x / rows, 1.0, used))
+        beyond = next(x for x in range(501) if rejects(offer, 1, 0.5, 0.5 + x / rows, 1.0, used))
         here = float(binom.sf(rows // 2 + beyond - 1, rows, 0.5))
         if left == 1:
             return here

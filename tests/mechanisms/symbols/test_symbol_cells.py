@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.mechanisms.changed_offers import with_numbers
 from unworn.bounds import chernoff_kl, clopper_pearson, discordance
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, Rounding
+from unworn.mechanisms.coded.coded_payloads import GuessPayload
+from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import RAISED, State
 from unworn.mechanisms.symbols.cell_limits import attainable, interval
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
@@ -59,19 +62,19 @@ def test_a_value_lies_in_the_cell_of_its_symbol(pair: tuple[Offer, float]) -> No
     symbol = locate(offer, value)
     low, high = edges(offer, symbol)
     assert low <= value <= high
-    if offer.guess is None:
-        assert 0 <= symbol < offer.cells
+    if offer.payload.guess is None:
+        assert 0 <= symbol < offer.payload.cells
     elif symbol != 0:
-        beyond = abs(value - offer.guess) - offer.slack
-        assert abs(symbol) == pytest.approx(math.ceil(beyond / offer.cell), abs=1)
-        assert (symbol > 0) == (value > offer.guess)
+        beyond = abs(value - offer.payload.guess) - offer.payload.slack
+        assert abs(symbol) == pytest.approx(math.ceil(beyond / offer.payload.cell), abs=1)
+        assert (symbol > 0) == (value > offer.payload.guess)
 
 
 @QUICK
 @given(located())
 def test_what_is_published_holds_for_the_value(pair: tuple[Offer, float]) -> None:
     offer, value = pair
-    published = MECHANISM.publish(offer, locate(offer, value))
+    published = publish_symbol(MECHANISM, offer, locate(offer, value))
     if offer.kind == "binary":
         low, high = clopper_pearson(round(value * offer.rows), offer.rows, offer.log_level)
     else:
@@ -93,9 +96,9 @@ def test_a_cells_interval_holds_for_every_count_in_it(offer: Offer) -> None:
     for count in range(offer.rows + 1):
         by_symbol.setdefault(locate(offer, count / offer.rows), []).append(count)
     for symbol, counts in by_symbol.items():
-        published = MECHANISM.publish(offer, symbol)
+        published = publish_symbol(MECHANISM, offer, symbol)
         first, last = attainable(edges(offer, symbol), offer.rows)
-        if offer.guess is not None:
+        if offer.payload.guess is not None:
             # Cells of a grid share their edges; a count on one belongs to either, and both must hold for it.
             assert (first, last) == (counts[0], counts[-1]) or first <= counts[0] <= counts[-1] <= last
         assert first <= counts[0]
@@ -127,29 +130,29 @@ def test_attainable_counts(rows: int) -> None:
 @QUICK
 @given(offers())
 def test_agreement_returns_the_guess_itself(offer: Offer) -> None:
-    if offer.guess is None:
+    if offer.payload.guess is None:
         return
-    published = MECHANISM.publish(offer, 0)
-    assert (published.value, published.source) == (offer.guess, "guess")
-    assert published.low <= offer.guess <= published.high
+    published = publish_symbol(MECHANISM, offer, 0)
+    assert (published.value, published.source) == (offer.payload.guess, "guess")
+    assert published.low <= offer.payload.guess <= published.high
     assert MECHANISM.cost(offer, 0) == (False, 0.0)
 
 
 @QUICK
 @given(offers())
 def test_a_grid_is_no_surprise(offer: Offer) -> None:
-    if offer.guess is not None:
+    if offer.payload.guess is not None:
         return
-    assert offer.cells == math.ceil(math.sqrt(offer.rows) / 2)
-    for symbol in {0, offer.cells // 2, offer.cells - 1}:
-        assert MECHANISM.cost(offer, symbol) == (False, math.log(offer.cells))
-        assert MECHANISM.publish(offer, symbol).source == "grid"
+    assert offer.payload.cells == math.ceil(math.sqrt(offer.rows) / 2)
+    for symbol in {0, offer.payload.cells // 2, offer.payload.cells - 1}:
+        assert MECHANISM.cost(offer, symbol) == (False, math.log(offer.payload.cells))
+        assert publish_symbol(MECHANISM, offer, symbol).source == "grid"
 
 
 def test_failure_publishes_the_whole_range() -> None:
-    offer = Offer(1, 100, "unit", -3.0, 5.0, False, True, -4.0, guess=0.0, slack=0.1, cell=0.1)
+    offer = Offer(1, 100, "unit", -3.0, 5.0, False, True, -4.0, GuessPayload(0.0, 0.1, 0.1))
     for mechanism in (MECHANISM, Rounding()):
-        published = mechanism.publish(offer, RAISED)
+        published = publish_symbol(mechanism, offer, RAISED)
         assert (published.value, published.low, published.high, published.source) == (1.0, -3.0, 5.0, "surprise")
 
 
@@ -158,30 +161,30 @@ def test_failure_publishes_the_whole_range() -> None:
 def test_sharpening_never_widens_and_stays_inside(pair: tuple[Offer, float], later: int, where: float) -> None:
     offer, value = pair
     symbol = locate(offer, value)
-    published = MECHANISM.publish(offer, symbol)
+    published = publish_symbol(MECHANISM, offer, symbol)
     state = State(offer.rows, offer.log_level, None, later, 0, 0.0)
     for _ in range(3):
         sharp = MECHANISM.sharpen(state, offer, symbol)
-        assert (sharp.cells, sharp.guess, sharp.index) == (8, None, later + 1)
+        assert (sharp.payload.cells, sharp.payload.guess, sharp.index) == (8, None, later + 1)
         assert is_inside(sharp, value)
         finer = locate(sharp, value)
         assert 0 <= finer < 8
         assert MECHANISM.cost(sharp, finer) == (False, math.log(8))
         assert MECHANISM.cost(sharp, RAISED) == (True, math.log(2))
-        again = MECHANISM.publish(sharp, finer)
+        again = publish_symbol(MECHANISM, sharp, finer)
         assert published.low <= again.low <= again.high <= published.high
         assert again.low <= again.value <= again.high
         # And it still holds for the value, at the level of its own ask.
-        alone = interval(replace(sharp, within=None), edges(sharp, finer))
+        alone = interval(with_numbers(sharp, within=None), edges(sharp, finer))
         assert again.low <= max(alone[0], published.low) + 1e-12 * sharp.span
         offer, symbol, published = sharp, finer, again
 
 
 def test_sharpening_code_that_runs_again_does_not_lean_on_the_first_run() -> None:
     """User code may answer otherwise the second time: its two intervals are not intersected."""
-    offer = Offer(1, 1_000, "binary", 0.0, 1.0, False, True, -4.0, guess=0.5, slack=0.06, cell=0.06)
-    assert MECHANISM.sharpen(State(1_000, -3.0, None, 1), offer, 0).within is None
-    assert MECHANISM.sharpen(State(1_000, -3.0, None, 1), replace(offer, runs_code=False), 0).within is not None
+    offer = Offer(1, 1_000, "binary", 0.0, 1.0, False, True, -4.0, GuessPayload(0.5, 0.06, 0.06))
+    assert MECHANISM.sharpen(State(1_000, -3.0, None, 1), offer, 0).payload.within is None
+    assert MECHANISM.sharpen(State(1_000, -3.0, None, 1), replace(offer, runs_code=False), 0).payload.within is not None
 
 
 def test_a_value_that_left_its_cell_is_a_failure() -> None:
@@ -193,7 +196,7 @@ def test_a_value_that_left_its_cell_is_a_failure() -> None:
         def counts(self, queries: object, part: object = None) -> np.ndarray:
             return np.array([700])
 
-    offer = Offer(1, 1_000, "binary", 0.0, 1.0, False, True, -4.0, guess=0.5, slack=0.06, cell=0.06)
+    offer = Offer(1, 1_000, "binary", 0.0, 1.0, False, True, -4.0, GuessPayload(0.5, 0.06, 0.06))
     state = State(1_000, -3.0, None, 1)
     sharp = MECHANISM.sharpen(state, offer, 0)
     reply = MECHANISM.answer(state, sharp, None, Moved())  # type: ignore[arg-type]
@@ -235,7 +238,7 @@ def test_a_paired_answer_holds_for_what_gave_it(case: tuple[Offer, float, float]
     offer, difference, spread = case
     state = State(offer.rows, math.log(0.05))
     reply = MECHANISM.answer(state, offer, None, PairedRows(difference, spread))  # type: ignore[arg-type]
-    published = MECHANISM.publish(offer, reply.symbol)
+    published = publish_symbol(MECHANISM, offer, reply.symbol)
     share, mean = spread / offer.span, difference / offer.span
     if isinstance(reply.symbol, list):
         octave, offset = reply.symbol
@@ -243,11 +246,11 @@ def test_a_paired_answer_holds_for_what_gave_it(case: tuple[Offer, float, float]
         assert share <= 2.0**-octave + 1e-15
         assert share > 2.0 ** -(octave + 1) or octave == (offer.rows - 1).bit_length()
         assert offset == locate(offer, difference)
-        assert offset != 0 or share > offer.discordance
+        assert offset != 0 or share > offer.payload.discordance
     else:
         assert reply.symbol == 0
-        assert share <= offer.discordance
-        assert published.value == offer.guess
+        assert share <= offer.payload.discordance
+        assert published.value == offer.payload.guess
     low, high = discordance(mean, mean, share, offer.rows, offer.log_level, offer.zero_one)
     fuzz = 1e-9 * offer.span
     assert published.low <= max(low * offer.span, offer.low) + fuzz
@@ -257,15 +260,15 @@ def test_a_paired_answer_holds_for_what_gave_it(case: tuple[Offer, float, float]
 def test_paired_defaults() -> None:
     state = MECHANISM.begin(1_000, 0.95)
     offer = MECHANISM.offer(state, Facts("paired", -1.0, 1.0, True), None)
-    assert (offer.guess, offer.discordance) == (0.0, 1.0)
-    assert MECHANISM.offer(state, Facts("paired", -4.0, 4.0), Guess(0.0, None, 1.0)).discordance == 0.25
-    assert MECHANISM.offer(state, Facts("paired", -4.0, 4.0), Guess(0.0, None, 9.0)).discordance == 1.0
+    assert (offer.payload.guess, offer.payload.discordance) == (0.0, 1.0)
+    assert MECHANISM.offer(state, Facts("paired", -4.0, 4.0), Guess(0.0, None, 1.0)).payload.discordance == 0.25
+    assert MECHANISM.offer(state, Facts("paired", -4.0, 4.0), Guess(0.0, None, 9.0)).payload.discordance == 1.0
 
 
 def test_a_small_declared_discordance_is_far_sharper() -> None:
     state = MECHANISM.begin(10_000, 0.95)
     wide, narrow = (
-        MECHANISM.publish_width(MECHANISM.offer(state, Facts("paired", -1.0, 1.0, True), Guess(0.0, None, s)), 0)
+        published_width(MECHANISM, MECHANISM.offer(state, Facts("paired", -1.0, 1.0, True), Guess(0.0, None, s)), 0)
         for s in (1.0, 0.01)
     )
     assert narrow < wide / 5

@@ -17,6 +17,7 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from unworn.mechanisms import Mechanism, Offer, State
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import Symbol
 from unworn.queries.query import Facts
 
@@ -41,7 +42,7 @@ class Told:
 
 def told_nats(mechanism: Mechanism, state: State, offer: Offer, symbol: Symbol) -> float:
     """What a word adds to the conversation's nats: -ln of the chance that the law gives it at this node."""
-    later = mechanism.follow(state, mechanism.charge(offer, symbol))
+    later = follow_event(mechanism, state, charge_symbol(mechanism, offer, symbol))
     return mechanism.spent(later) - mechanism.spent(state)
 
 
@@ -62,7 +63,7 @@ def largest_antichain(
         assert offer.log_level - state.log_beta == pytest.approx(-mechanism.spent(state), abs=1e-9)
         total = 0.0
         for symbol in words(offer):
-            later = mechanism.follow(state, mechanism.charge(offer, symbol))
+            later = follow_event(mechanism, state, charge_symbol(mechanism, offer, symbol))
             deeper = largest_antichain(mechanism, later, asked, words, depth - 1) if depth > 1 else 0.0
             total += math.exp(mechanism.spent(state) - mechanism.spent(later)) * max(1.0, deeper)
         best = max(best, total)
@@ -84,7 +85,7 @@ def largest_miss(mechanism: Mechanism, state: State, offer: Offer, truths: Itera
         counts.setdefault(str(symbol), []).append(count)
     worst = 0.0
     for name, symbol in symbols.items():
-        told = mechanism.publish(offer, symbol)
+        told = publish_symbol(mechanism, offer, symbol)
         level = state.log_beta - mechanism.spent(state) - told_nats(mechanism, state, offer, symbol)
         for truth in [told.low - 1e-9, told.high + 1e-9, *truths]:
             if offer.low <= truth <= offer.high and not told.low <= truth <= told.high:
@@ -114,7 +115,7 @@ def chance_of_a_miss(mechanism: Mechanism, offer: Offer, truths: Iterable[float]
     """
     rows, length = offer.rows, offer.high - offer.low
     told = [
-        mechanism.publish(offer, answered(mechanism, offer, Told(offer.low + length * count / rows, 1.0, rows)))
+        publish_symbol(mechanism, offer, answered(mechanism, offer, Told(offer.low + length * count / rows, 1.0, rows)))
         for count in range(rows + 1)
     ]
     lows, highs = (np.array([getattr(one, end) for one in told]) for end in ("low", "high"))

@@ -19,6 +19,7 @@ from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import GuessAndCheck, MedianOracle, Offer, from_json
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.synthetic.version_space import GRID, VersionSpace, data_sets, most_wrong, nearness
 from unworn.mechanisms.synthetic.wrong_guesses import FollowedRecords, Wrong, surviving, weights_of
 from unworn.mechanisms.threshold.secret_threshold import BELOW
@@ -212,7 +213,7 @@ def test_a_replay_finds_a_guess_that_the_mechanism_did_not_make() -> None:
     def shift(body: dict[str, Any]) -> None:
         body["guess"][0] += 0.01
         body["offer"][guess_at] = body["guess"][0]
-        told = mechanism.publish(Offer.from_json(body["offer"]), body["symbol"])
+        told = publish_symbol(mechanism, Offer.from_json(body["offer"]), body["symbol"])
         body["published"] = [told.value, told.low, told.high, told.source]
 
     replay(forged(entries, passed, lambda body: None))
@@ -235,7 +236,7 @@ def test_a_replay_finds_an_answer_after_which_guesses_would_have_been_others() -
 
     def more(body: dict[str, Any]) -> None:
         body["symbol"] += 5 * mechanism.level(ROWS)
-        told = mechanism.publish(Offer.from_json(body["offer"]), body["symbol"])
+        told = publish_symbol(mechanism, Offer.from_json(body["offer"]), body["symbol"])
         body["published"] = [told.value, told.low, told.high, told.source]
 
     with pytest.raises(Tampered):

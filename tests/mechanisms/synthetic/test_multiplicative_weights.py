@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.mechanisms.changed_offers import with_numbers
 from tests.mechanisms.synthetic.test_median_oracle import chain, forged, guesses
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn import Holdout, col, mean, share
@@ -28,6 +29,7 @@ from unworn.lab.audit.counted_rows import SHARE
 from unworn.lab.worlds import FiniteScene, Rule
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Guess, GuessAndCheck, MultiplicativeWeights, Offer, State, from_json
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.record import Record
 from unworn.mechanisms.synthetic.learned_weights import SLIP, LearnedWeights, Weights, _powers, most_updates
 from unworn.mechanisms.synthetic.version_space import GRID, on_grid
@@ -373,7 +375,7 @@ def test_a_replay_finds_a_guess_that_the_mechanism_did_not_make() -> None:
     def shift(body: dict[str, Any]) -> None:
         offer = Offer.from_json(body["offer"])
         body["guess"][0] += 0.01
-        offer = replace(offer, guess=body["guess"][0])
+        offer = with_numbers(offer, guess=body["guess"][0])
         body["offer"] = offer.to_json()
         publish(body, offer)
 
@@ -382,7 +384,7 @@ def test_a_replay_finds_a_guess_that_the_mechanism_did_not_make() -> None:
         publish(body, Offer.from_json(body["offer"]))
 
     def publish(body: dict[str, Any], offer: Offer) -> None:
-        told = mechanism.publish(offer, body["symbol"])
+        told = publish_symbol(mechanism, offer, body["symbol"])
         body["published"] = [told.value, told.low, told.high, told.source]
 
     replay(forged(entries, passed, lambda body: None))
@@ -447,7 +449,7 @@ class Driver:
         noise = Stream(self.key, "ask", offer.index)
         reply = self.mechanism.answer(self.state, offer, question, self.rows, noise)  # type: ignore[arg-type]
         self.state = self.mechanism.after(self.state, reply.event)
-        published = self.mechanism.publish(offer, reply.symbol)
+        published = publish_symbol(self.mechanism, offer, reply.symbol)
         name, at = question.to_json(), 0.0
         record = Record(name, "", question.fingerprint, None, guess, offer, reply.symbol, reply.event, published, at)
         self.records.append(record)

@@ -26,6 +26,7 @@ from unworn.errors import Exhausted, Tampered, Unaskable
 from unworn.events import Crossed
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Guess, PrivateGuessAndCheck, Thresholdout
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.noisy.privacy_price import price
 from unworn.mechanisms.threshold.checked_guess import CheckedGuess
 from unworn.noise import Stream
@@ -225,17 +226,17 @@ def test_the_width_is_that_of_the_theorem() -> None:
     state = mechanism.begin(ROWS, 0.95, 100)
     offer = mechanism.offer(state, SHARE, Guess(0.5))
     paid = price(mechanism, ROWS, 100, state.log_beta)
-    agreed, noisy = mechanism.publish(offer, "below"), mechanism.publish(offer, ROWS // 2)
+    agreed, noisy = publish_symbol(mechanism, offer, "below"), publish_symbol(mechanism, offer, ROWS // 2)
     assert agreed.high - noisy.high == pytest.approx(0.02, rel=0.05)
     assert noisy.high == pytest.approx(paid.limits(0.5)[1])
     assert mechanism.reach(ROWS, 100) == pytest.approx(0.02 + paid.width)
     assert mechanism.widest(offer) <= mechanism.reach(ROWS, 100)
-    far = mechanism.publish(offer, 10**9)
+    far = publish_symbol(mechanism, offer, 10**9)
     assert far.low == pytest.approx(1.0)
     assert far.high == far.value == 1.0
     for symbol in ("above", 1.5, True, None):
         with pytest.raises(TypeError):
-            mechanism.publish(offer, symbol)  # type: ignore[arg-type]
+            publish_symbol(mechanism, offer, symbol)  # type: ignore[arg-type]
 
 
 def test_code_is_refused() -> None:

@@ -14,6 +14,7 @@ from unworn.errors import Exhausted, Unaskable
 from unworn.events import Climbed, Crossed
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import PrivateLadder
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.noisy.privacy_price import price
 from unworn.queries.query import Facts
 
@@ -73,7 +74,7 @@ def test_losses_are_climbed_downwards() -> None:
         assert tells(board, state, offer, 60_000) == "below"
         symbol = tells(board, state, offer, 40_000)
     assert symbol == 60_000
-    better, worse = board.publish(offer, symbol), board.publish(offer, "below")
+    better, worse = publish_symbol(board, offer, symbol), publish_symbol(board, offer, "below")
     assert better.value == pytest.approx(0.4)
     assert better.low < 0.4 < better.high
     assert worse.high == 1.0

@@ -31,6 +31,7 @@ from unworn.errors import Exhausted, Mismatch, Tampered, Unaskable
 from unworn.events import Crossed, Noised
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import SparseVector
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.noisy.privacy_price import price
 from unworn.noise import Stream
 from unworn.noise.discrete_laplace import laplace
@@ -222,7 +223,7 @@ def test_the_interval_is_that_of_the_transfer_theorem() -> None:
     state = sparse.begin(100_000, 0.95, 1_000)
     offer = sparse.offer(state, SHARE, None)
     low, high = price(sparse, 100_000, 1_000, state.log_beta).limits(0.6)
-    below, above = sparse.publish(offer, "below"), sparse.publish(offer, "above")
+    below, above = publish_symbol(sparse, offer, "below"), publish_symbol(sparse, offer, "above")
     assert (below.low, below.high) == (0.0, pytest.approx(high))
     assert (above.low, above.high) == (pytest.approx(low), 1.0)
     assert sparse.widest(offer) == pytest.approx(max(high, 1 - low) / 2)
@@ -332,7 +333,7 @@ def test_what_is_entered_too_cheaply_is_found_by_a_replay() -> None:
     assert sparse.event(offer, "below") == Crossed(False)
     for symbol in (1, 0, "beneath", None, [1]):
         with pytest.raises(TypeError, match="below"):
-            sparse.publish(offer, symbol)  # type: ignore[arg-type]
+            publish_symbol(sparse, offer, symbol)  # type: ignore[arg-type]
     state = sparse.begin(1_000, 0.95, 10)
     with pytest.raises(TypeError):
         sparse.after(state, Noised("laplace", 5.0))

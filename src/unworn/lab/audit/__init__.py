@@ -9,6 +9,7 @@ from unworn.lab.audit.conformance import Conformance, check_release
 from unworn.lab.audit.counted_rows import Counted, neighbours
 from unworn.lab.audit.coverage import Coverage, coverage
 from unworn.lab.audit.mechanism_audit import mechanism_target
+from unworn.lab.audit.mechanism_conformance import check_mechanism
 from unworn.lab.audit.release_audit import release_target
 from unworn.lab.audit.report import MeasuredOutcome, Report
 from unworn.lab.audit.target import Outcome, Pair, Target
@@ -26,6 +27,7 @@ __all__ = [
     "Target",
     "audit",
     "catalogue",
+    "check_mechanism",
     "check_release",
     "controls",
     "coverage",

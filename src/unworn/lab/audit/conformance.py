@@ -50,7 +50,8 @@ class Conformance:
     tried: int
     refused: int
     faults: tuple[str, ...]
-    audits: tuple[Report, ...]
+    audits: tuple[Report, ...] = ()
+    trials: str = "problems"
 
     @property
     def passed(self) -> bool:
@@ -58,7 +59,7 @@ class Conformance:
         return not self.faults
 
     def __str__(self) -> str:
-        tried = f"{self.name}: {self.tried} problems, of which it refuses {self.refused}"
+        tried = f"{self.name}: {self.tried} {self.trials}, of which it refuses {self.refused}"
         return f"{tried}; no fault found" if self.passed else "\n".join([f"{tried}; faults:", *self.faults])
 
 

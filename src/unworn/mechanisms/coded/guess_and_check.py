@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self
 
 from unworn.bounds.code_length import TEST
-from unworn.bounds.numerics import LN2
-from unworn.bounds.one_currency import beats_cells
 from unworn.errors import Unaskable
 from unworn.events import Blurred, Described, Event, Guessed, Matched, Screened
 from unworn.mechanisms.coded.blurred_counts import (
@@ -25,18 +23,23 @@ from unworn.mechanisms.coded.blurred_counts import (
     outside_blurred,
     reveal_blurred,
 )
+from unworn.mechanisms.coded.cell_answers import (
+    cell_symbol,
+    hoeffding_width,
+    reveal_cell,
+    unguessed_payload,
+    widest_cell,
+)
 from unworn.mechanisms.coded.coded_mechanism import Cell, CodedMechanism, folded, place_now, priced
 from unworn.mechanisms.coded.coded_payloads import (
     CellsPayload,
-    GridPayload,
     GuessPayload,
     HypothesisPayload,
-    SharpenedPayload,
     place_in,
 )
 from unworn.mechanisms.coded.guess_slack import declared_gauge, default_z, guess_error
-from unworn.mechanisms.coded.guess_words import farthest, pack, unpack, with_a_word, word_cost
-from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload, is_checked_with_noise, noisy_check_offer
+from unworn.mechanisms.coded.guess_words import unpack, word_cost
+from unworn.mechanisms.coded.noisy_checks import is_checked_with_noise, noisy_check_offer
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
     AddsNoiseOnRequest,
@@ -45,7 +48,6 @@ from unworn.mechanisms.contract.capabilities import (
     EncodesItself,
     SharpensAnswers,
 )
-from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import (
     MOST_ASKS,
     RAISED,
@@ -57,9 +59,8 @@ from unworn.mechanisms.contract.mechanism import (
     Symbol,
     has_failed,
 )
-from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import GAUGED, read_value
-from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges, is_inside, locate
+from unworn.mechanisms.symbols.exact_value import GAUGED
+from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges, locate
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Raised, Rows
@@ -163,7 +164,7 @@ class GuessAndCheck(
             guess = Guess(0.0, origin="no difference")
         if guess is None:
             state.index(position)  # refuses an ask past the plan before noise is chosen for it
-            return priced(state, facts, position, self._unguessed_payload(state, facts.runs_code))
+            return priced(state, facts, position, unguessed_payload(self, state, facts.runs_code))
         slack = self._slack(facts, guess, state, state.asked + 1 + position)
         if not math.isfinite(slack):
             raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
@@ -196,7 +197,7 @@ class GuessAndCheck(
         unguessed = isinstance(payload, NoisyCountPayload | CellsPayload)
         if state.pattern is None or not unguessed or place_in(payload) is None:
             return later
-        return later.with_payload(self._unguessed_payload(state, offer.runs_code))
+        return later.with_payload(unguessed_payload(self, state, offer.runs_code))
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         from unworn.mechanisms.symbols.hypothesis_symbols import nominal_level, tested_null  # loaded by those who test
@@ -220,7 +221,7 @@ class GuessAndCheck(
             if isinstance(payload, NoisyPayload):
                 symbol = blurred_count(offer, payload, query, rows, noise)
             else:
-                symbol = self._symbol(offer, query, rows) if payload.null is None else self._judged(offer, query, rows)
+                symbol = cell_symbol(offer, query, rows) if payload.null is None else self._judged(offer, query, rows)
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))
@@ -229,7 +230,7 @@ class GuessAndCheck(
         payload = offer.payload
         if isinstance(payload, NoisyPayload):
             return blurred_event(offer, payload, symbol)
-        (surprise, nats), place = word_cost(offer, symbol), place_in(payload)
+        (surprise, nats), place = self.cost(offer, symbol), place_in(payload)
         if place is None or not place[0]:
             return Described(surprise, nats)
         if not surprise:
@@ -254,15 +255,7 @@ class GuessAndCheck(
         payload, level = offer.payload, self.log_side(offer, *self.cost(offer, symbol))
         if isinstance(payload, NoisyPayload):
             return reveal_blurred(offer, payload, symbol, level)
-        cell, gauge = self.cell_of(offer, symbol)
-        low, high = interval(offer, cell, gauge, level)
-        if isinstance(payload, GuessPayload) and symbol == 0:
-            return Published(payload.guess, min(low, payload.guess), max(high, payload.guess), "guess")
-        if isinstance(payload, GridPayload) and payload.within is not None:
-            low, high = max(low, payload.within[0]), min(high, payload.within[1])
-        value = (max(cell[0], offer.low) + min(cell[1], offer.high)) / 2
-        source = "surprise" if isinstance(payload, GuessPayload) else "grid"
-        return Published(value, min(low, value), max(high, value), source)
+        return reveal_cell(offer, symbol, self.cell_of(offer, symbol), level)
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
         if isinstance(offer.payload, NoisyPayload):
@@ -276,29 +269,10 @@ class GuessAndCheck(
         return 0 if isinstance(offer.payload, GuessPayload) else locate(offer, (offer.low + offer.high) / 2)
 
     def widest(self, offer: Offer) -> float:
-        payload = offer.payload
-        if isinstance(payload, NoisyPayload):
-            told = (likely_blurred(offer, payload), outside_blurred(offer, payload))
-            return max(published_width(self, offer, symbol) for symbol in told)
-        # Limits are widest for values in the middle of the range, and for the longest words.
-        middle = locate(offer, (offer.low + offer.high) / 2)
-        if isinstance(payload, GridPayload):
-            near = (min(max(offset, 0), payload.cells - 1) for offset in (middle - 1, middle, middle + 1))
-            return max(published_width(self, offer, symbol) for symbol in near)
-        gauged, far = offer.kind in GAUGED, max(farthest(offer, -1), farthest(offer, 1))
-        longest = max(self.cost(offer, [0, o] if gauged else o)[1] for o in (-far, far) if abs(o) <= farthest(offer, o))
-        level = self.log_side(offer, True, longest)
-        # Agreement in all but the gauge is the widest cell that a question with one has.
-        offsets = [0] * gauged + [offset for offset in (middle - 1, middle, middle + 1) if offset]
-        limits = [interval(offer, edges(offer, offset), 1.0, level) for offset in offsets]
-        return max(published_width(self, offer, 0), *((high - low) / 2 for low, high in limits))
+        return widest_cell(self, offer)
 
     def rough_width(self, state: State) -> float:
-        """By Hoeffding's inequality: the exact limits lie inside."""
-        offer = self.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-        slack = offer.payload.slack if isinstance(offer.payload, GuessPayload | NoisyCheckPayload) else 1.0
-        nats = (LN2 - offer.log_level) / (1 - offer.payload.kept)
-        return slack + 1 / offer.rows + math.sqrt(nats / (2 * offer.rows))
+        return hoeffding_width(self.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5)))
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
@@ -309,28 +283,14 @@ class GuessAndCheck(
         """
         return cls()
 
-    def _share(self, rows: int) -> float:
+    def cell_share(self, rows: int) -> float:
+        """Width of a cell of the grid, as a share of the range."""
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
-
-    def _unguessed_payload(self, state: State, runs_code: bool) -> CellsPayload | NoisyCountPayload:
-        """One of many cells; or noise, from where on that is cheaper.
-
-        Noise hides means over rows, and code that sees all the rows at once need not be one: it gets cells.
-        """
-        cells = math.ceil(1 / self._share(state.rows))
-        if state.pattern is not None and self.unguessed != "cells" and not runs_code:
-            unguessed = state.asked - state.pattern.asks
-            others = max(self.spent(state) - (unguessed - state.noisy) * math.log(cells), 0.0)
-            # Where guesses are checked with noise, its price is paid already: all nats are stretched.
-            noise = self.unguessed == "noise" or self.surprises is not None or state.noisy
-            if noise or beats_cells(state.rows, others - state.log_beta, unguessed):
-                return blurred_payload(state, self.spent(state) - state.log_beta)
-        return CellsPayload(cells, place_now(state, ""), state.kept)
 
     def _cell(self, state: State, slack: float, span: float) -> float:
         if self.cell is None and state.pattern is not None:
             return max(slack / 3, FINEST * span)
-        return self._share(state.rows) * span
+        return self.cell_share(state.rows) * span
 
     def _slack(self, facts: Facts, guess: Guess, state: State, index: int) -> float:
         """z standard errors of holdout and guess together, in the question's own units."""
@@ -341,17 +301,6 @@ class GuessAndCheck(
         from unworn.mechanisms.symbols.hypothesis_symbols import judged
 
         return judged(offer, query, rows, self.test_level(offer))
-
-    def _symbol(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
-        value, size = read_value(offer, query, rows)
-        payload, gauge = offer.payload, size / offer.span
-        if isinstance(payload, GuessPayload):
-            return pack(offer, payload.discordance, gauge, with_a_word(offer, locate(offer, value)))
-        # Sharpening: the cell and the gauge told before must still hold, or it is another question.
-        if isinstance(payload, SharpenedPayload):
-            holds = is_inside(offer, value) and gauge <= payload.discordance + 1e-9
-            return locate(offer, value) if holds else RAISED
-        return locate(offer, value)
 
 
 @lru_cache(maxsize=64)
