@@ -59,6 +59,13 @@ def cell_symbol(offer: Offer, query: Query, rows: Rows) -> Symbol:
     return locate(offer, value)
 
 
+def judge(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
+    """Read the rows, and say whether they reject the hypothesis at that level."""
+    from unworn.mechanisms.symbols.hypothesis_symbols import judged  # loaded by those who test
+
+    return judged(offer, query, rows, level)
+
+
 def reveal_cell(offer: Offer, symbol: Symbol, told: Cell, level: float | None) -> Published:
     """The interval of a cell and the bound of its gauge, at the level of each limit."""
     payload, (cell, gauge) = offer.payload, told

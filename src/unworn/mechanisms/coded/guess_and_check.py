@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self
 
 from unworn.bounds.code_length import TEST
@@ -26,6 +25,7 @@ from unworn.mechanisms.coded.blurred_counts import (
 from unworn.mechanisms.coded.cell_answers import (
     cell_symbol,
     hoeffding_width,
+    judge,
     reveal_cell,
     unguessed_payload,
     widest_cell,
@@ -38,7 +38,7 @@ from unworn.mechanisms.coded.coded_payloads import (
     place_in,
 )
 from unworn.mechanisms.coded.guess_slack import declared_gauge, default_z, guess_error
-from unworn.mechanisms.coded.guess_words import unpack, word_cost
+from unworn.mechanisms.coded.guess_words import agreement_event, unpack, word_cost
 from unworn.mechanisms.coded.noisy_checks import is_checked_with_noise, noisy_check_offer
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
@@ -173,8 +173,9 @@ class GuessAndCheck(
             checked = noisy_check_offer(state, facts, position, guess.value, self.surprises, nats, error)
             if checked is not None:
                 return checked
-        cell, gauge = self._cell(state, slack, facts.span), declared_gauge(facts, guess)
-        place = place_now(state, guess.origin)
+        narrow = self.cell is None and state.pattern is not None
+        cell = max(slack / 3, FINEST * facts.span) if narrow else self.cell_share(state.rows) * facts.span
+        place, gauge = place_now(state, guess.origin), declared_gauge(facts, guess)
         return priced(state, facts, position, GuessPayload(guess.value, slack, cell, gauge, place, state.kept))
 
     def offer_noise(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
@@ -220,8 +221,10 @@ class GuessAndCheck(
         try:
             if isinstance(payload, NoisyPayload):
                 symbol = blurred_count(offer, payload, query, rows, noise)
+            elif payload.null is None:
+                symbol = cell_symbol(offer, query, rows)
             else:
-                symbol = cell_symbol(offer, query, rows) if payload.null is None else self._judged(offer, query, rows)
+                symbol = judge(offer, query, rows, self.test_level(offer))
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))
@@ -234,7 +237,7 @@ class GuessAndCheck(
         if place is None or not place[0]:
             return Described(surprise, nats)
         if not surprise:
-            return _agreement(place[0], nats)
+            return agreement_event(place[0], nats)
         side = 0 if has_failed(symbol) or payload.null is not None else unpack(offer, symbol)[1]
         return Guessed(place[0], surprise, (side > 0) - (side < 0), nats)
 
@@ -259,7 +262,7 @@ class GuessAndCheck(
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
         if isinstance(offer.payload, NoisyPayload):
-            return (offer.low, offer.high), 1.0
+            return super().cell_of(offer, symbol)
         gauge, offset = unpack(offer, symbol)
         return edges(offer, offset), gauge
 
@@ -287,23 +290,7 @@ class GuessAndCheck(
         """Width of a cell of the grid, as a share of the range."""
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
 
-    def _cell(self, state: State, slack: float, span: float) -> float:
-        if self.cell is None and state.pattern is not None:
-            return max(slack / 3, FINEST * span)
-        return self.cell_share(state.rows) * span
-
     def _slack(self, facts: Facts, guess: Guess, state: State, index: int) -> float:
         """z standard errors of holdout and guess together, in the question's own units."""
         z = self.z if self.z is not None else 4.0 if state.pattern is None else default_z(index, state.planned)
         return z * guess_error(facts, guess, state.rows)
-
-    def _judged(self, offer: Offer, query: Query, rows: Rows) -> Symbol:
-        from unworn.mechanisms.symbols.hypothesis_symbols import judged
-
-        return judged(offer, query, rows, self.test_level(offer))
-
-
-@lru_cache(maxsize=64)
-def _agreement(origin: str, nats: float) -> Guessed:
-    """One object for the many that say the same."""
-    return Guessed(origin, False, 0, nats)

@@ -9,10 +9,12 @@ On the grid, and in sharpening, nothing is a surprise.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from unworn.bounds.code_length import distance_nats, side_nats, spare_chance
 from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
+from unworn.events import Guessed
 from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
 from unworn.mechanisms.coded.coded_payloads import GridPayload, GuessPayload, HypothesisPayload, place_in
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
@@ -119,6 +121,12 @@ def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     if place_in(offer.payload) is not None:
         return False, cell_nats(offer, cells, symbol)
     return (True, LN2) if has_failed(symbol) else (False, math.log(cells))
+
+
+@lru_cache(maxsize=64)
+def agreement_event(origin: str, nats: float) -> Guessed:
+    """One object for the many agreements that say the same."""
+    return Guessed(origin, False, 0, nats)
 
 
 def octaves(rows: int) -> int:
