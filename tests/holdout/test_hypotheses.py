@@ -7,7 +7,7 @@ import json
 import math
 import pickle
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,8 @@ from unworn.bounds.code_length import Pattern
 from unworn.cli import app
 from unworn.errors import Tampered
 from unworn.ledger import GENESIS, Entry, Key, MemoryStore
-from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting
+from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Rounding, SampleSplitting
+from unworn.mechanisms.contract.offer_codec import PLACE_OF
 from unworn.queries import Hypothesis, parse
 from unworn.record.certificate import replay
 
@@ -379,7 +380,7 @@ def forged(chain: list[Entry], index: int, change: Callable[[dict[str, Any]], No
     return entries
 
 
-OFFER_NULL, OFFER_LEVEL = ([field.name for field in fields(Offer)].index(name) for name in ("null", "log_level"))
+OFFER_NULL, OFFER_LEVEL = PLACE_OF["null"], PLACE_OF["log_level"]
 
 
 def flip(body: dict[str, Any]) -> None:

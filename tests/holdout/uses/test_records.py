@@ -43,7 +43,7 @@ def test_ledgers_without_uses_are_written_as_before() -> None:
         grouping="g" * 64,
         order="o" * 64,
         columns={"a": ("1" * 64, "2" * 64)},
-        mechanism=SampleSplitting(),
+        sealed_for=SampleSplitting(),
         confidence=0.95,
         asks=7,
         public=key.public,

@@ -16,6 +16,7 @@ from unworn.errors import Exhausted
 from unworn.events import Described
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Offer, Rounding, SampleSplitting, State, from_json
 from unworn.mechanisms.contract.conversation import publish_symbol
+from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.queries.query import Facts
@@ -205,6 +206,6 @@ def test_naive_shows_the_value_itself() -> None:
     [GuessAndCheck(), GuessAndCheck(z=3.0, cell=0.01, pieces=4), Naive(), Rounding(7), SampleSplitting(rounds=3)],
 )
 def test_mechanisms_are_read_back(mechanism: Mechanism) -> None:
-    assert from_json(mechanism.to_json()) == mechanism
+    assert from_json(mechanism_json(mechanism)) == mechanism
     for kind in (GuessAndCheck, Rounding, SampleSplitting, Naive):
         assert isinstance(kind.for_(rows=1_000, asks=10), kind)

@@ -26,6 +26,7 @@ from unworn.mechanisms import AboveThreshold, Guess, Mechanism, Offer, from_json
 from unworn.mechanisms.coded.above_threshold import BELOW, TOP
 from unworn.mechanisms.coded.coded_mechanism import typical_state
 from unworn.mechanisms.contract.conversation import publish_symbol
+from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, State
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.queries import accuracy, compare, function
@@ -313,7 +314,7 @@ def test_a_card_alone_with_its_ledger_and_forged(tmp_path: Path) -> None:
     for symbol in (2, -1, True, 0.0, "yes", [0]):
         with pytest.raises(ValueError, match="words here are 0 to 1"):
             holdout.mechanism.event(answer.certificate.record.offer, symbol)
-    assert from_json(json.loads(json.dumps(holdout.mechanism.to_json()))) == holdout.mechanism
+    assert from_json(json.loads(json.dumps(mechanism_json(holdout.mechanism)))) == holdout.mechanism
 
 
 @pytest.mark.parametrize(

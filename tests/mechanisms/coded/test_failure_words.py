@@ -13,6 +13,7 @@ from tests.mechanisms.synthetic.nodes import Told, chance_of_words
 from unworn.bounds.code_length import Pattern
 from unworn.events import Ended, Stopped
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism, Offer, State, kinds
+from unworn.mechanisms.contract.capabilities import ChecksHypotheses
 from unworn.mechanisms.contract.conversation import charge_symbol, follow_event
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, Symbol
 from unworn.queries.query import Facts
@@ -58,7 +59,7 @@ def offers(mechanism: Mechanism, runs_code: bool) -> list[Offer]:
             if isinstance(mechanism, GuessAndCheck):
                 told = here[1]
                 here.append(mechanism.sharpen(state, told, 0))
-            if mechanism.tests:
+            if isinstance(mechanism, ChecksHypotheses):
                 here.append(mechanism.offer_test(state, replace(facts, null=(1, 0.1, 0.05))))
             found += here
     return found

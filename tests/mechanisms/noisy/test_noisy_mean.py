@@ -22,6 +22,7 @@ from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, from_json
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
+from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.noisy.noisy_mean import NoisyMean
 from unworn.queries import statistic
 from unworn.queries.query import Facts
@@ -209,7 +210,7 @@ def test_a_ledger_from_before_is_privacy_and_goes_on(
 @kinds
 def test_entry_0_says_all_that_a_replay_needs(kind: type[NoisyMean]) -> None:
     mechanism = kind().settled(ROWS, 0.95, ASKS)
-    again = from_json(json.loads(json.dumps(mechanism.to_json())))
+    again = from_json(json.loads(json.dumps(mechanism_json(mechanism))))
     assert again == mechanism
     assert again.accepts(mechanism)
     assert again.complete()

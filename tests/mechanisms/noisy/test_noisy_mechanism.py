@@ -17,6 +17,7 @@ from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Offer, OneSample, Subsampled
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
+from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy
 from unworn.mechanisms.noisy.privacy_price import price
 from unworn.queries import function, statistic
@@ -261,7 +262,7 @@ def test_one_row_moves_a_statistic_by_one_step(rows: int, low: float) -> None:
 def test_parameters_of_any_kind_of_number_are_plain_numbers() -> None:
     assert Gaussian(np.float32(0.5)) == Gaussian(0.5)
     assert Subsampled(0.1, drawn=np.int64(10)) == Subsampled(0.1, drawn=10)
-    assert json.dumps(Subsampled(np.float64(0.25), drawn=np.int64(10)).to_json())
+    assert json.dumps(mechanism_json(Subsampled(np.float64(0.25), drawn=np.int64(10))))
     for wrong in ("x", True, None):
         with pytest.raises(ValueError):
             Subsampled(0.1, drawn=wrong)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from unworn.ledger import GENESIS, Entry, Key
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import GuessAndCheck, MedianOracle, Offer, from_json
 from unworn.mechanisms.contract.conversation import publish_symbol
+from unworn.mechanisms.contract.offer_codec import PLACE_OF
 from unworn.mechanisms.synthetic.version_space import GRID, VersionSpace, data_sets, most_wrong, nearness
 from unworn.mechanisms.synthetic.wrong_guesses import FollowedRecords, Wrong, surviving, weights_of
 from unworn.mechanisms.threshold.secret_threshold import BELOW
@@ -208,7 +209,7 @@ def test_a_replay_finds_a_guess_that_the_mechanism_did_not_make() -> None:
         holdout.ask(among(points))
     entries, mechanism = chain(holdout), holdout.mechanism
     passed = next(place for place in range(1, 7) if entries[place].body["symbol"] == BELOW)
-    guess_at = [field.name for field in fields(Offer)].index("guess")
+    guess_at = PLACE_OF["guess"]
 
     def shift(body: dict[str, Any]) -> None:
         body["guess"][0] += 0.01

@@ -106,7 +106,10 @@ def offer_list(offer: Offer) -> list[Any]:
     return header + values
 
 
-_HEADER_VALUES = attrgetter(*(field.name for field in fields(Offer)[:HEADER]))
+_HEADER_NAMES = tuple(field.name for field in fields(Offer)[:HEADER])
+_HEADER_VALUES = attrgetter(*_HEADER_NAMES)
+PLACE_OF = {name: place for place, name in enumerate((*_HEADER_NAMES, *_NAMES))}
+"""Where in the list a number stands, by its name."""
 
 
 def read_offer(told: Sequence[Any]) -> Offer:
