@@ -41,8 +41,7 @@ that come with labels and without ``train``. ``None`` is something else: none, s
 
 def usual_share(sample: Any) -> float:
     """The share set aside of rows with labels where nobody says how many: few rows are not parted, nor is a file."""
-    in_memory = getattr(sample, "watch", True) is None  # a mapped file may be larger than the memory a part would take
-    return USUAL if in_memory and sample.schema.target is not None and sample.size >= ENOUGH else 0.0
+    return USUAL if sample.in_memory and sample.schema.target is not None and sample.size >= ENOUGH else 0.0
 
 
 class Practice:

@@ -11,8 +11,8 @@ from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.guesses import given_guess, train_guess
+from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
-from unworn.holdout.jobs import Ask
 from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.mechanism import STOPPED, has_failed
 from unworn.queries import Hypothesis, Query

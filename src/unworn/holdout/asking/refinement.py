@@ -9,7 +9,7 @@ from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.preparation import Preparation
-from unworn.holdout.jobs import Ask
+from unworn.holdout.asks import Ask
 from unworn.mechanisms import GuessAndCheck
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.queries import Query, parse

@@ -49,6 +49,7 @@ class Stored:
     origin = None
     unit_of_row = None
     has_parts = False
+    in_memory = False
 
     def __init__(self, engine: Engine, schema: Schema, title: str = "holdout") -> None:
         self.engine, self.schema, self.title = engine, schema, title
