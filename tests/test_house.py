@@ -16,7 +16,7 @@ TOO_LONG = {
     "mechanisms/contract/mechanism.py",
 }
 """Not divided yet. The list only gets shorter."""
-TODAY = {"files that an ask crosses": 51, "depth of an ask": 21}
+TODAY = {"files that an ask crosses": 50, "depth of an ask": 17}
 """What an ask passes through until the goals (24 and 13) are met. The numbers only get smaller."""
 ELSEWHERE = {"attacks", "docs", "theory"}
 """Tests of no room of their own."""
