@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, TypeVar, cast
 
 LARGEST = 2**63
@@ -62,47 +62,21 @@ def read_listed(kind: type[_T], told: Any) -> _T:
     >>> read_listed(Ends, [1, 2.5])
     Ends(low=1, high=2.5)
     """
-    if not isinstance(told, (list, tuple)):
-        raise ValueError(f"a {kind.__name__} is a list")
-    doubtful, others = _reading_plan(cast("Any", kind), tuple(map(type, told)))
-    for place, check in doubtful:
-        value = told[place]
-        if not ((value - value == 0 and -LARGEST <= value <= LARGEST) or check(value)):
-            raise _wrong_type(kind, place)
-    if others:
-        told = list(told)
-        for place, check, of_list in others:
-            if not check(told[place]):
-                raise _wrong_type(kind, place)
-            if of_list and type(told[place]) is list:
-                told[place] = tuple(told[place])
-    return kind(*told)
-
-
-@lru_cache(maxsize=4096)
-def _reading_plan(kind: type, types: tuple[type, ...]) -> tuple[list[tuple[int, Check]], list[tuple[int, Check, bool]]]:
-    """What is left to look at in a list of values of these types: numbers that may be wild, and what is not plain.
-
-    Lists of one class have few patterns of types, so that each is thought about once.
-    """
-    checks = list(_checks(kind).values())
-    if len(types) > len(checks):
+    checks = _ordered(cast("Any", kind))
+    if not isinstance(told, (list, tuple)) or len(told) > len(checks):
         raise ValueError(f"a {kind.__name__} is a list of at most {len(checks)}")
-    if len(types) < len(_required(kind)):
-        raise ValueError(f"{kind.__name__} lacks the field {field_names(kind)[len(types)]}")
-    doubtful: list[tuple[int, Check]] = []
-    others: list[tuple[int, Check, bool]] = []
-    for place, (found, (at_once, check, of_list, _)) in enumerate(zip(types, checks, strict=False)):
-        if found not in at_once:
-            others.append((place, check, of_list))
-        elif found in (int, float):
-            doubtful.append((place, check))
-    return doubtful, others
-
-
-def _wrong_type(kind: type, place: int) -> ValueError:
-    name = field_names(kind)[place]
-    return ValueError(f"{name} of {kind.__name__} is not of type {_checks(kind)[name][3]}")
+    given: list[Any] = []
+    for value, (at_once, check, of_list, words) in zip(told, checks, strict=False):
+        found = type(value)
+        if not (found in at_once and (value - value == 0 if found is float else found is not int or is_whole(value))):
+            if not check(value):
+                raise ValueError(f"{field_names(kind)[len(given)]} of {kind.__name__} is not of type {words}")
+            if of_list and found is list:
+                value = tuple(value)
+        given.append(value)
+    if len(given) < len(_required(cast("Any", kind))):
+        raise ValueError(f"{kind.__name__} lacks the field {field_names(kind)[len(given)]}")
+    return kind(*given)
 
 
 def is_whole(value: Any, least: int = -LARGEST, most: int = LARGEST) -> bool:
@@ -152,6 +126,11 @@ def _checks(kind: type) -> dict[str, tuple[frozenset[type], Check, bool, str]]:
     stands for a tuple there; and the type in words."""
     declared = {field.name: str(field.type) for field in fields(kind) if field.init}
     return {name: (_at_once(words), _check(words), "tuple[" in words, words) for name, words in declared.items()}
+
+
+@cache
+def _ordered(kind: type) -> list[tuple[frozenset[type], Check, bool, str]]:
+    return list(_checks(kind).values())
 
 
 def field_names(kind: type) -> list[str]:
