@@ -12,15 +12,11 @@ from tests.test_benchmarks import check_form, measured
 PACKAGE = Path(unworn.__file__).parent
 TESTS = Path(__file__).parent
 TOO_LONG = {
-    "holdout/desk.py",
-    "holdout/opening.py",
-    "ledger/stores/sqlite_store.py",
     "mechanisms/coded/guess_and_check.py",
     "mechanisms/contract/mechanism.py",
-    "rows/memory/sample.py",
 }
 """Not divided yet. The list only gets shorter."""
-TODAY = {"files that an ask crosses": 51, "depth of an ask": 21}
+TODAY = {"files that an ask crosses": 50, "depth of an ask": 17}
 """What an ask passes through until the goals (24 and 13) are met. The numbers only get smaller."""
 ELSEWHERE = {"attacks", "docs", "theory"}
 """Tests of no room of their own."""

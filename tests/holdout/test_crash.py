@@ -20,6 +20,7 @@ import pytest
 from tests.ledger.stores.crash import run_and_kill
 from unworn import Holdout, col, share
 from unworn.ledger import Entry, verify
+from unworn.ledger.stores import entry_table, sqlite_store
 from unworn.ledger.stores.sqlite_store import SQLiteStore
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
@@ -131,7 +132,7 @@ def test_two_hundred_kills(tmp_path: Path) -> None:
     assert time.monotonic() - started < 600
 
 
-@pytest.mark.parametrize("place", ["before enqueue", "before wait", "after wait"])
+@pytest.mark.parametrize("place", ["before append", "before commit", "after append"])
 def test_killed_at_each_step(tmp_path: Path, place: str) -> None:
     """Before its commit an ask leaves no trace; after it the charge stays, though nobody saw the answer."""
     survivor = Survivor(tmp_path)
@@ -139,34 +140,32 @@ def test_killed_at_each_step(tmp_path: Path, place: str) -> None:
     def work(acknowledge: Callable[[str], None]) -> None:
         holdout = Holdout(tmp_path / "rows.parquet", ledger=tmp_path / "ledger.db")
         store: Any = holdout._desk.store
-        enqueue = store.enqueue
+        append = store.append
 
         def stop() -> None:
             acknowledge(place)
             threading.Event().wait()
 
-        class Slow:
-            def __init__(self, ticket: Any) -> None:
-                self.ticket, self.entries = ticket, ticket.entries
-
-            def wait(self) -> None:
-                if place == "before wait":
-                    stop()
-                self.ticket.wait()
+        def slow(entries: Any, expect: str) -> None:
+            if place == "before append":
                 stop()
+            append(entries, expect)
+            stop()
 
-        def slow(entries: Any, expect: str) -> Any:
-            if place == "before enqueue":
-                stop()
-            return Slow(enqueue(entries, expect))
+        def stopped(connection: Any, *args: Any) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            entry_table.insert_entries(connection, args[0])
+            stop()
 
-        store.enqueue = slow
+        store.append = slow
+        if place == "before commit":
+            sqlite_store.add_entries = stopped  # type: ignore[assignment]
         holdout.ask(share(col("x") > 0.5), 0.5)
 
     assert run_and_kill([work], after=0.01) == [[place]]
     holdout = Holdout(tmp_path / "rows.parquet", ledger=tmp_path / "ledger.db")
     assert holdout.id == survivor.id
-    charged = place == "after wait"
+    charged = place == "after append"
     assert holdout.meter.asked == charged
     assert holdout.ask(share(col("x") > 0.5), 0.9).certificate.record.guess.value == (0.5 if charged else 0.9)  # type: ignore[union-attr]
     assert holdout.meter.asked == 1

@@ -17,8 +17,9 @@ import pytest
 
 from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
-from unworn.holdout.jobs import Ask, Job
-from unworn.ledger import Entry, Key, MemoryStore, Ticket, verify
+from unworn.holdout.ask_queue import Job
+from unworn.holdout.asks import Ask
+from unworn.ledger import Entry, Key, MemoryStore, verify
 from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.stores.sqlite_store import SQLiteStore
 
@@ -30,21 +31,20 @@ def above(cut: float) -> Any:
 
 
 class Wrapped:
-    """A store around another one, whose tickets a test may spoil, delay or overtake."""
+    """A store around another one, whose appending a test may spoil, delay or overtake."""
 
     url: str | None = None
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
-        self.before_wait: Callable[[], None] = lambda: None
+        self.before_append: Callable[[], None] = lambda: None
         self.refuse_with: LedgerError | None = None
 
-    def enqueue(self, entries: Sequence[Entry], expect: str) -> Any:
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
         if self.refuse_with is not None and entries[0].index > 0:
-            ticket = Ticket(entries, expect, lambda ticket: None)
-            ticket.refuse(self.refuse_with)
-            return ticket
-        return Delayed(self, entries, expect)
+            raise self.refuse_with
+        self.before_append()
+        self.inner.append(entries, expect)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
@@ -73,26 +73,8 @@ class Wrapped:
     def keep_key(self, holdout: str, key: Key) -> None:
         self.inner.keep_key(holdout, key)
 
-    def append(self, entries: Sequence[Entry], expect: str) -> None:
-        self.enqueue(entries, expect).wait()
-
     def close(self) -> None:
         self.inner.close()
-
-
-class Delayed:
-    """A ticket whose entries reach the store only when somebody waits for them."""
-
-    def __init__(self, store: Wrapped, entries: Sequence[Entry], expect: str) -> None:
-        self.store, self.entries, self.expect = store, tuple(entries), expect
-        self.lock, self.outcome = threading.Lock(), None
-
-    def wait(self) -> None:
-        with self.lock:
-            if self.outcome is None:
-                self.store.before_wait()
-                self.outcome = self.store.inner.enqueue(self.entries, self.expect)
-        self.outcome.wait()
 
 
 def test_a_failed_write_answers_nothing_and_charges_nothing() -> None:
@@ -171,7 +153,7 @@ def test_another_writer_is_taken_in_and_the_ask_goes_on() -> None:
     store = Wrapped(inner)
     holdout, other = Holdout(X, ledger=store), Holdout(X, ledger=inner)
     overtaken = iter([lambda: other.ask(above(0), 0.5), lambda: other.ask_many([above(0.1), above(0.2)])])
-    store.before_wait = lambda: next(overtaken, lambda: None)() and None  # type: ignore[func-returns-value]
+    store.before_append = lambda: next(overtaken, lambda: None)() and None  # type: ignore[func-returns-value]
     answer = holdout.ask(above(0.5), 0.3)
     assert answer.index == 4
     assert answer.certificate.record.offer.index == 4  # priced where it ended up, not where it was first tried
@@ -185,7 +167,7 @@ def test_overtaken_by_its_own_question() -> None:
     store = Wrapped(inner)
     holdout, other = Holdout(X, ledger=store), Holdout(X, ledger=inner)
     overtaken = iter([lambda: other.ask(above(0.5), 0.31)])
-    store.before_wait = lambda: next(overtaken, lambda: None)() and None  # type: ignore[func-returns-value]
+    store.before_append = lambda: next(overtaken, lambda: None)() and None  # type: ignore[func-returns-value]
     assert holdout.ask(above(0.5), 0.3).certificate.record.guess.value == 0.31  # type: ignore[union-attr]
     assert holdout.meter.asked == 1
 
@@ -209,7 +191,7 @@ def test_a_model_runs_once_however_often_it_is_overtaken() -> None:
         if cut is not None:
             other.ask(share(col("x0") > cut), 0.4)
 
-    store.before_wait = overtake
+    store.before_append = overtake
     assert holdout.score(Counting(), 0.5, name="ones").index == 4
     assert len(runs) == 1
 
@@ -224,7 +206,7 @@ def test_a_repeat_waits_for_the_first_to_be_durable() -> None:
         assert go_on.wait(20)
         order.append("durable")
 
-    store.before_wait = slow
+    store.before_append = slow
 
     def ask(name: str) -> None:
         holdout.ask(above(0), 0.5)
@@ -257,7 +239,7 @@ def test_a_repeat_waits_for_the_first_to_be_durable() -> None:
 def queued(holdout: Holdout, callers: int) -> None:
     """Return when so many wait to be served."""
     for _ in range(2_000):
-        if len(holdout._desk._jobs) < callers:
+        if len(holdout._desk._queue.waiting) < callers:
             threading.Event().wait(0.01)
 
 
@@ -266,8 +248,8 @@ def test_who_comes_while_another_is_served_is_entered_with_it(
     monkeypatch: pytest.MonkeyPatch, together: int, commits: list[int]
 ) -> None:
     """Up to a number of callers, and a model none has to wait for; the next turn takes up all who wait."""
-    monkeypatch.setattr("unworn.holdout.desk._TOGETHER", together)
-    monkeypatch.setattr("unworn.holdout.desk._LATE", 60.0)
+    monkeypatch.setattr("unworn.holdout.ask_queue._TOGETHER", together)
+    monkeypatch.setattr("unworn.holdout.ask_queue._LATE", 60.0)
     store = Wrapped(MemoryStore())
     holdout = Holdout(X["x"].reshape(-1, 1), (X["x"] > 0).astype(int), ledger=store, practice=0)
     entered, append = [], store.append
@@ -326,7 +308,7 @@ def test_who_was_being_taken_up_when_its_server_was_interrupted_is_served_by_its
         with pytest.raises(KeyboardInterrupt):
             holdout.score(Waiting(), 0.5, name="waits")
 
-    holdout._desk._jobs = Jobs()
+    holdout._desk._queue.waiting = Jobs()
     threads = [threading.Thread(target=lead)]
     threads[0].start()
     assert at_rows.wait(20)
@@ -345,16 +327,16 @@ def test_who_was_being_taken_up_when_its_server_was_interrupted_is_served_by_its
 
 def test_far_rows_are_not_read_for_late_ones_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """One late question takes longer than there is time for late ones: the next waits for its own turn."""
-    monkeypatch.setattr("unworn.holdout.desk._LATE", 0.0)
+    monkeypatch.setattr("unworn.holdout.ask_queue._LATE", 0.0)
     desk = Holdout(X, ledger=MemoryStore())._desk
     ask = Ask(above(0), above(0).facts(desk.transcript.terms.schema, 1_000))
     for _ in range(3):
-        desk._jobs.append(Job([ask], desk.rows))
-    taken = desk._taken_up([])
+        desk._queue.waiting.append(Job([ask], desk.rows))
+    taken = desk._queue.take_up([])
     assert len([next(taken) for _ in range(3)]) == 3  # those who waited at the beginning are all served
-    desk._jobs.append(Job([ask], desk.rows))
+    desk._queue.waiting.append(Job([ask], desk.rows))
     assert next(taken, None) is None
-    assert len(desk._jobs) == 1
+    assert len(desk._queue.waiting) == 1
 
 
 def test_eight_threads(tmp_path: Path) -> None:

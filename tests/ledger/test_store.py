@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,9 +37,8 @@ def test_several_holdouts_do_not_meet(store: Store, chain: Chain, key: Key) -> N
     chains = {name: chain(3, holdout=name) for name in ("aa" * 16, "bb" * 16, "cc" * 16)}
     for entries in chains.values():
         store.create(entries[0], key)
-    tickets = [store.enqueue(e[1:], expect=e[0].hash) for e in chains.values()]
-    for ticket in tickets:
-        ticket.wait()
+    for entries in chains.values():
+        store.append(entries[1:], expect=entries[0].hash)
     assert {name: store.read(name) for name in chains} == chains
     assert store.holdouts() == {name: entries[0] for name, entries in chains.items()}
 
@@ -79,13 +78,10 @@ def test_one_of_two_writers_with_the_same_expect_wins(store: Store, chain: Chain
     store.create(trunk[0], key)
     store.append(trunk[1:], expect=trunk[0].hash)
     one, two = chain(1, trunk, who=1), chain(1, trunk, who=2)
-    first, second = (store.enqueue(c[2:], expect=trunk[1].hash) for c in (one, two))
-    with pytest.raises(Conflict, match="moved on") as caught:
-        second.wait()
-    first.wait()
-    first.wait()
-    with pytest.raises(Conflict):
-        second.wait()
+    store.append(one[2:], expect=trunk[1].hash)
+    for late in (two, one):
+        with pytest.raises(Conflict, match="moved on") as caught:
+            store.append(late[2:], expect=trunk[1].hash)
     assert caught.value.numbers["head"] == one[2].hash
     assert store.read(holdout) == one
 
@@ -114,7 +110,7 @@ def test_entries_that_cannot_stand_together_are_refused_at_once(store: Store, ch
         ([a[1], chain(2, holdout="cc" * 16)[2]], a[0].hash),
     ):
         with pytest.raises(LedgerError):
-            store.enqueue(entries, expect=expect)
+            store.append(entries, expect=expect)
     assert len(store.read(a[0].holdout)) == 1
 
 
@@ -128,28 +124,60 @@ def test_an_index_that_skips_is_refused(store: Store, chain: Chain, key: Key, ho
     assert store.read(holdout) == [terms]
 
 
-def test_one_bad_ticket_does_not_spoil_the_others(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+def test_what_is_refused_leaves_nothing_behind(store: Store, chain: Chain, key: Key, holdout: str) -> None:
     entries, other = chain(5), chain(2, holdout="ee" * 16)
     store.create(entries[0], key)
     store.create(other[0], key)
-    good = [store.enqueue([entries[1]], entries[0].hash), store.enqueue([other[1]], other[0].hash)]
-    bad = store.enqueue(chain(1, entries[:1], bad=True)[1:], entries[0].hash)
-    good.append(store.enqueue(entries[2:4], entries[1].hash))
-    good.append(store.enqueue(entries[4:], entries[3].hash))
-    with pytest.raises(Conflict):
-        bad.wait()
-    for ticket in good:
-        ticket.wait()
+    store.append(entries[1:2], entries[0].hash)
+    for length in (1, 60):
+        with pytest.raises(Conflict):
+            store.append(chain(length, entries[:1], bad=True)[1:], entries[0].hash)
+        assert store.read(holdout) == entries[:2]
+    store.append(other[1:], other[0].hash)
+    store.append(entries[2:], entries[1].hash)
     assert store.read(holdout) == entries
-    assert store.read("ee" * 16) == other[:2]
+    assert store.read("ee" * 16) == other
 
 
-def test_a_ticket_nobody_waits_on_goes_in_with_the_next(store: Store, chain: Chain, key: Key, holdout: str) -> None:
-    entries = chain(2)
+def test_a_signals_handler_in_the_midst_of_a_commit_is_refused(
+    store: Store, chain: Chain, key: Key, holdout: str
+) -> None:
+    """It would wait for its own thread, or end the transaction that it interrupts; what it interrupts goes on."""
+    entries, other = chain(40), chain(1, holdout="ee" * 16)
     store.create(entries[0], key)
-    store.enqueue(entries[1:2], expect=entries[0].hash)
-    store.append(entries[2:], expect=entries[1].hash)
-    assert store.read(holdout) == entries
+    store.create(other[0], key)
+    refused: list[LedgerError] = []
+
+    class Interrupted(Entry):
+        """An entry during whose writing a signal comes."""
+
+        @property
+        def text(self) -> str:
+            if not refused:
+                with pytest.raises(LedgerError, match="signal's handler") as caught:
+                    store.append(other[1:], expect=other[0].hash)
+                refused.append(caught.value)
+            return super().text
+
+    class Late(list[Entry]):
+        """Entries during whose adding, in memory, a signal comes."""
+
+        def __iter__(self) -> Iterator[Entry]:
+            if store.url is None and not refused and store._lock._is_owned():  # type: ignore[attr-defined]
+                with pytest.raises(LedgerError, match="signal's handler") as caught:
+                    store.append(other[1:], expect=other[0].hash)
+                refused.append(caught.value)
+            return super().__iter__()
+
+    struck = entries[35]
+    _ = struck.signature, struck.body
+    entries[35] = Interrupted(struck.holdout, struck.index, struck.previous, struck.body, struck.hash, struck.signature)
+    store.append(Late(entries[1:]), expect=entries[0].hash)
+    assert len(refused) == 1
+    assert [entry.hash for entry in store.read(holdout)] == [entry.hash for entry in entries]
+    assert store.read("ee" * 16) == other[:1]
+    store.append(other[1:], expect=other[0].hash)
+    assert store.read("ee" * 16) == other
 
 
 def test_eight_threads_lose_nothing(store: Store, chain: Chain, key: Key, holdout: str) -> None:
@@ -189,28 +217,26 @@ def test_eight_threads_lose_nothing(store: Store, chain: Chain, key: Key, holdou
         assert [e.body["number"] for e in entries[1:] if e.body["worker"] == worker] == list(range(200))
 
 
-def test_threads_that_queue_in_order_share_commits(store: Store, chain: Chain, key: Key, holdout: str) -> None:
-    """How a holdout uses a store: enqueue under its own lock, wait outside."""
-    entries = chain(400)
-    store.create(entries[0], key)
-    queue, lock = iter(entries[1:]), threading.Lock()
+def test_threads_with_a_holdout_each_share_a_store(store: Store, chain: Chain, key: Key) -> None:
+    chains = [chain(60, holdout=f"{number:02x}" * 16) for number in range(1, 9)]
+    failures: list[BaseException] = []
 
-    def work() -> None:
-        while True:
-            with lock:
-                entry = next(queue, None)
-                if entry is None:
-                    return
-                ticket = store.enqueue([entry], expect=entry.previous)
-            ticket.wait()
-            assert store.read(holdout, entry.index)[0] == entry
+    def work(entries: list[Entry]) -> None:
+        try:
+            store.create(entries[0], key)
+            for entry in entries[1:]:
+                store.append([entry], expect=entry.previous)
+                assert store.read(entry.holdout, entry.index) == [entry]
+        except BaseException as error:
+            failures.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
+    threads = [threading.Thread(target=work, args=(entries,)) for entries in chains]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(120)
-    assert store.read(holdout) == entries
+    assert not failures
+    assert [store.read(entries[0].holdout) for entries in chains] == chains
 
 
 def test_open_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ import pytest
 
 from unworn import Holdout, Mismatch, Unaskable, col, share
 from unworn.errors import ReadOnly, Tampered
-from unworn.holdout.opening import WantedTerms, open_rows
+from unworn.holdout.opening import open_rows
+from unworn.holdout.wanted_terms import WantedTerms
 from unworn.ledger import Entry, Key, MemoryStore, open_store
 from unworn.mechanisms import Gaussian
 from unworn.mechanisms.sealed_release import Released

@@ -10,12 +10,13 @@ from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_text
 from unworn.holdout.desk import Desk
 from unworn.holdout.notices import check_train, warn_if_repeated, warn_if_small, warn_of_practice
-from unworn.holdout.opening import WantedTerms, open_rows
+from unworn.holdout.opening import open_rows
 from unworn.holdout.practice import USUALLY, Usual, usual_share
 from unworn.holdout.rows_ledger import find_ledger
+from unworn.holdout.wanted_terms import WantedTerms
 from unworn.ledger import Store
 from unworn.ledger.registry import PerUser
-from unworn.ledger.store import RehearsingStore
+from unworn.ledger.store import RehearsalStore
 from unworn.mechanisms import GuessAndCheck, Mechanism
 from unworn.record.declared_uses import Uses
 from unworn.record.practice_share import checked_share
@@ -75,7 +76,7 @@ def open_given_rows(
         )
         transcript, key, reordered, sealed, anew, practice_rows = open_rows(sample, place.store, wanted)
         # Before rows are sealed for good, the part is not the one it will be, and says too much of the others.
-        rehearsed = anew and isinstance(place.store, RehearsingStore)
+        rehearsed = anew and isinstance(place.store, RehearsalStore)
         place.confirm(transcript.first.holdout)
         desk = Desk(sealed, place.store, transcript, key)
     except BaseException:

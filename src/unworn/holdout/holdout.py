@@ -266,7 +266,9 @@ class Holdout(Refinement):
         names = None if columns is None else check_list(columns, "columns")
         for name in names or ():
             self._sample.schema.of(name)
-        return self._desk.gather(self._sample, int(samples), names)
+        from unworn.holdout.gathering import gather_rows  # loaded by those who draw ahead
+
+        return gather_rows(self._desk, self._sample, int(samples), names)
 
     # ------------------------------------------------------------------ being closed and copied
 

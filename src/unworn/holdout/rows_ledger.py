@@ -14,12 +14,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from unworn.errors import LedgerError, Mismatch, SecondLedger
-from unworn.holdout.opening import known_terms, knows
+from unworn.holdout.row_recognition import known_terms, knows
 from unworn.ledger import Store, ledger_exists, ledger_url, open_store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.ledger.registry.home import LEDGERS, Unwritable
 from unworn.ledger.registry.known_rows import KnownRows, Registry, RowMarks
-from unworn.ledger.store import RehearsingStore, RepeatableStore
+from unworn.ledger.store import RehearsalStore, RepeatableStore
 from unworn.mechanisms.sealed_release import Released
 from unworn.rows.fingerprints.row_marks import is_candidate, row_marks
 
@@ -71,8 +71,7 @@ class RowsLedger:
 
 def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
     """The ledger for these rows; ``Mismatch`` where another one has them."""
-    # A copy in memory, to ask a price of: nothing is sealed.
-    rehearsed = ledger.stands_for if isinstance(ledger, RehearsingStore) else None
+    rehearsed = ledger.stands_for if isinstance(ledger, RehearsalStore) else None
     if ledger is None or (isinstance(ledger, Store) and (ledger.url or rehearsed) is None):
         return RowsLedger(open_store(ledger), owned=ledger is None, elsewhere=_warn_of_other(sample, ledger))
     if isinstance(ledger, FoundLedger) or not isinstance(ledger, str | os.PathLike | Store | PerUser):

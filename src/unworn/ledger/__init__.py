@@ -13,7 +13,7 @@ from unworn.errors import LedgerError
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.keys import Key, check_signature
-from unworn.ledger.store import Store, Ticket
+from unworn.ledger.store import Store
 from unworn.ledger.stores.memory_store import MemoryStore
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "Key",
     "MemoryStore",
     "Store",
-    "Ticket",
     "check_signature",
     "ledger_exists",
     "ledger_url",

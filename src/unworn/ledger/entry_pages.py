@@ -11,7 +11,7 @@ from unworn.ledger.keys import Key
 
 PAGE = 256
 """Entries on a page."""
-_AT_HAND = 4096
+AT_HAND = 4096
 """The latest entries, which stay as they are."""
 
 
@@ -63,14 +63,10 @@ class EntryPages:
     def pack(self) -> EntryPages:
         """The same chain, with the oldest of the latest entries packed."""
         latest = self.latest
-        while len(latest) >= _AT_HAND + PAGE:
+        while len(latest) >= AT_HAND + PAGE:
             self._pages.append(EntryPage.of(latest[:PAGE]))
             latest = latest[PAGE:]
         return EntryPages(self.first, latest, self._pages)
-
-    @property
-    def is_long(self) -> bool:
-        return len(self.latest) >= _AT_HAND + PAGE
 
     def read(self, start: int, stop: int | None) -> list[Entry]:
         """The entries from one index up to another."""

@@ -2,55 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import threading
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.entry import GENESIS, Entry, is_holdout
 from unworn.ledger.keys import Key
-
-
-class Ticket:
-    """Entries handed in and not yet known to be durable.
-
-    ``wait`` returns once they are, and raises if they are not and never will be. An answer may leave
-    only after ``wait`` has returned.
-    """
-
-    __slots__ = ("_error", "_settle", "entries", "expect", "settled")
-
-    def __init__(self, entries: Sequence[Entry], expect: str, settle: Callable[[Ticket], None]) -> None:
-        self.entries = tuple(entries)
-        self.expect = expect
-        self.settled = False
-        self._error: LedgerError | None = None
-        self._settle = settle
-
-    @property
-    def holdout(self) -> str:
-        return self.entries[0].holdout
-
-    def accept(self) -> None:
-        """For the store: the entries are durable."""
-        self.settled = True
-
-    def refuse(self, error: LedgerError) -> None:
-        """For the store: the entries were not written."""
-        self._error = error
-        self.settled = True  # last, because another thread may be looking
-
-    def sign(self) -> None:
-        """Have the signatures made that were put off until somebody reads them."""
-        for entry in self.entries:
-            _ = entry.signature
-
-    def wait(self) -> None:
-        """Return when the entries are durable, or raise ``Conflict`` or ``LedgerError``."""
-        if not self.settled:
-            self._settle(self)
-        if self._error is not None:
-            raise self._error
 
 
 @runtime_checkable
@@ -93,17 +52,15 @@ class Store(Protocol):
     def keep_key(self, holdout: str, key: Key) -> None:
         """Keep a key durably; ``Conflict`` if another one is kept for this holdout."""
 
-    def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
-        """Hand in entries of one holdout, all or none, to follow the entry whose hash is ``expect``.
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        """Add entries of one holdout, durably, all or none, to follow the entry whose hash is ``expect``.
 
-        Does not block. With ``expect=GENESIS`` the entries start a holdout.
+        ``Conflict`` if another entry is the last by now, and ``LedgerError`` if they could not be written. With
+        ``expect=GENESIS`` the entries start a holdout. What was returned from is durable; what was interrupted may be.
         """
 
-    def append(self, entries: Sequence[Entry], expect: str) -> None:
-        """``enqueue`` and wait."""
-
     def close(self) -> None:
-        """Commit what is queued, and let go of files. Safe to call twice."""
+        """Let go of files. Safe to call twice."""
 
 
 @runtime_checkable
@@ -118,8 +75,11 @@ class RepeatableStore(Protocol):
 
 
 @runtime_checkable
-class RehearsingStore(Protocol):
-    """A copy of a ledger, to ask a price of: nothing is sealed in it."""
+class RehearsalStore(Protocol):
+    """A copy in memory of a ledger, to ask a price of: nothing is sealed in it.
+
+    Rows are opened there, or refused, as they would be in the ledger itself.
+    """
 
     stands_for: str
     """The URL of that ledger."""
@@ -134,7 +94,7 @@ class KeyFinder(Protocol):
 
 
 def check_run(entries: Sequence[Entry], expect: str) -> None:
-    """Refuse entries that could never be appended together, before they reach a queue."""
+    """Refuse entries that could never be appended together."""
     if not entries:
         raise LedgerError("nothing to append: hand in at least one entry")
     holdout, previous, index = entries[0].holdout, expect, entries[0].index
@@ -147,6 +107,16 @@ def check_run(entries: Sequence[Entry], expect: str) -> None:
                 "  Entries appended together are consecutive, and the first follows expect."
             )
         previous, index = entry.hash, index + 1
+
+
+def check_reentry(lock: threading.RLock) -> None:
+    """Refuse a signal's handler, which runs in the midst of what its own thread does: it would wait for itself, or end
+    the transaction that it interrupts."""
+    if lock._is_owned():  # type: ignore[attr-defined]
+        raise LedgerError(
+            "a signal's handler came to the ledger in the midst of what its own thread does there.\n"
+            "  Nothing was charged. Ask after the handler has returned, or in a thread of its own."
+        )
 
 
 def check_terms(terms: Entry, key: Key) -> None:
@@ -173,20 +143,19 @@ def check_public(terms: Entry, key: Key) -> None:
         )
 
 
-def refusal(ticket: Ticket, index: int, head: str) -> LedgerError | None:
-    """Why this ticket cannot follow the entry ``index`` with hash ``head``, the last there is; or ``None``.
+def refusal(first: Entry, expect: str, index: int, head: str) -> LedgerError | None:
+    """Why an entry made to follow ``expect`` cannot follow the last there is, ``index`` with hash ``head``; or none.
 
     A holdout without entries is at index -1 and ``GENESIS``.
     """
-    first = ticket.entries[0]
-    if ticket.expect != head:
+    if expect != head:
         what = "holdout exists already" if first.index == 0 else "ledger has moved on"
         return Conflict(
-            f"the {what}: its head is entry {index} ({head[:12]}…), not {ticket.expect[:12]}…\n"
+            f"the {what}: its head is entry {index} ({head[:12]}…), not {expect[:12]}…\n"
             "  Nothing was charged. Read the new entries and try again.",
             index=index,
             head=head,
-            expect=ticket.expect,
+            expect=expect,
         )
     if first.index != index + 1:
         return LedgerError(f"the next entry is {index + 1}, not {first.index}", index=index, head=head)

@@ -124,6 +124,14 @@ class Rows(Protocol):
         """The value of a question of kind ``statistic`` on the whole sample, in its own units."""
 
 
+class SealedRows(Rows, Protocol):
+    """Rows as a holdout has them: what decides how they may be used, beside what a mechanism does with them."""
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether all of them are, and not in a file or an engine, which may hold more than a part should take."""
+
+
 class Raised(Exception):
     """User code failed on the rows. It carries nothing: what failed, and where, is a fact about rows.
 

@@ -113,7 +113,9 @@ class ChainLookups:
         A final value that was interrupted was not told, and may be asked for again.
         """
         recent = self._asked.get((fingerprint, parent))
-        return recent[-1] if recent else next(self.all_answered(fingerprint, parent), None)
+        if recent:
+            return recent[-1]
+        return next(self.all_answered(fingerprint, parent), None) if self._base.questions.runs else None
 
     def all_answered(self, fingerprint: str, parent: int | None = None) -> Iterator[int]:
         """All of them, the latest first."""

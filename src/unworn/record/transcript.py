@@ -9,18 +9,18 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from unworn.errors import Tampered
+from unworn.events import Stopped
 from unworn.ledger import Entry, Key, verify
 from unworn.ledger.chain import Link
 from unworn.ledger.checkpoint import CHECKPOINT_EVERY, Checkpoint
 from unworn.ledger.collector_pause import pause_collection
-from unworn.mechanisms.contract.mechanism import Guess, Offer, State
+from unworn.mechanisms.contract.mechanism import Guess, Offer, State, has_failed
 from unworn.mechanisms.contract.record import Record
 from unworn.queries.query import Facts
 from unworn.record.chain_lookups import ChainLookups, durable_gone, missing_entry
 from unworn.record.chain_views import CHUNK, Source, source_of
 from unworn.record.fold_base import FoldBase, Step
 from unworn.record.question_index import QuestionIndex
-from unworn.record.record_step import step_of
 from unworn.record.replay.price_replay import Final, price_ask
 from unworn.record.terms import Terms
 
@@ -271,3 +271,11 @@ class Transcript(ChainLookups):
         """Price an ask at this point; with ``noise``, to be answered by noise whatever guess there is."""
         known = None if parent is None else self.record(parent)
         return price_ask(self.mechanism, self.state, facts, guess, known, position, final, noise)
+
+
+def step_of(hashed: str, record: Record, state: State) -> Step:
+    """What an ask adds to its chain: a repeat does not go back to a final value that was interrupted, nor a guess to
+    what is no answer."""
+    is_told = record.offer.final is None or not isinstance(record.event, Stopped)
+    name = (record.fingerprint, record.asked_of) if is_told else None
+    return Step(hashed, state, name, None if has_failed(record.symbol) else record.family, record.draw)

@@ -9,8 +9,10 @@ two different releases of the same rows would reveal twice as much.
 from __future__ import annotations
 
 from unworn.errors import Conflict, Failed, Mismatch, ReadOnly, Unavailable
-from unworn.holdout.opening import WantedTerms, knows, open_rows
+from unworn.holdout.opening import open_rows
+from unworn.holdout.row_recognition import knows
 from unworn.holdout.rows_ledger import RowsLedger
+from unworn.holdout.wanted_terms import WantedTerms
 from unworn.ledger import Entry, Key, Store
 from unworn.mechanisms.sealed_release import Released
 from unworn.noise import Stream

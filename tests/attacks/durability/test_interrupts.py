@@ -18,15 +18,15 @@ import pytest
 
 from tests.attacks.leaks.test_own_errors import opened, question
 from unworn import Failed, Holdout, col, function, share
-from unworn.errors import Unaskable
-from unworn.holdout import desk, draft_entry, memo
-from unworn.ledger import waiting_line
+from unworn.errors import LedgerError, Unaskable
+from unworn.holdout import ask_queue, asks, desk, ledger_book, memo
+from unworn.ledger.stores.sqlite_store import SQLiteStore
 from unworn.mechanisms import kinds
 from unworn.rows import Sample
 
 ROWS = {"a": np.random.default_rng(0).normal(size=200)}
 MODULES = {
-    module.__file__: inspect.getsource(module).splitlines() for module in (desk, memo, draft_entry, waiting_line)
+    module.__file__: inspect.getsource(module).splitlines() for module in (desk, ledger_book, memo, asks, ask_queue)
 }
 
 
@@ -217,21 +217,55 @@ class Striking:
     def __exit__(self, *error: object) -> None:
         self._lock.__exit__(*error)
 
+    def _is_owned(self) -> bool:
+        owned: bool = self._lock._is_owned()
+        return owned
 
-@pytest.mark.parametrize("of", ["desk", "store"])
+
+@pytest.mark.parametrize("of", ["queue", "store"])
 def test_a_signals_handler_may_ask_while_its_thread_stands_in_line(of: str, tmp_path: Path) -> None:
     holdout = Holdout({"a": np.arange(200.0)}, ledger=tmp_path / "x.db")
-    queue = holdout._desk._line if of == "desk" else holdout._desk.store._line  # type: ignore[attr-defined]
     told: list[int] = []
 
     def ask(cut: float) -> None:
         with contextlib.suppress(Unaskable):  # the handler's question, where the thread answers one already
             told.append(holdout.ask(share(col("a") > cut), 0.5).index)
 
-    queue._turn = Striking(queue._turn, lambda: ask(10.0))
+    def strike(lock: Any) -> Striking:
+        return Striking(lock, lambda: ask(10.0))
+
+    if of == "queue":
+        holdout._desk._queue._turn = strike(holdout._desk._queue._turn)  # type: ignore[assignment]
+    else:
+        store = holdout._desk.store
+        assert isinstance(store, SQLiteStore)
+        store._lock = strike(store._lock)  # type: ignore[assignment]
     thread = threading.Thread(target=ask, args=(20.0,), daemon=True)
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
-    assert sorted(told) == ([1, 2] if of == "desk" else [1])
+    assert sorted(told) == ([1, 2] if of == "queue" else [1])
     holdout.close()
+
+
+def test_a_signals_handler_that_asks_another_holdout_of_the_same_store_is_refused(tmp_path: Path) -> None:
+    """In the midst of a commit of its own thread: what it interrupted is durable, and nothing else is charged."""
+    store = SQLiteStore(tmp_path / "x.db")
+    one, other = (Holdout({"a": np.arange(200.0) + shift}, ledger=store) for shift in (0, 1000))
+    refused: list[str] = []
+
+    def ask_other() -> None:
+        with pytest.raises(LedgerError, match="signal's handler") as caught:
+            other.ask(share(col("a") > 1010), 0.5)
+        refused.append(caught.value.message)
+
+    lock = store._lock
+    store._lock = Striking(lock, ask_other)  # type: ignore[assignment]
+    assert one.ask(share(col("a") > 10), 0.5).index == 1
+    store._lock = lock
+    assert len(refused) == 1
+    assert other.meter.asked == 0
+    assert other.ask(share(col("a") > 1010), 0.5).index == 1
+    for holdout in (one, other):
+        holdout.verify()
+    store.close()

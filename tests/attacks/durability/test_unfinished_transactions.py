@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from unworn import Holdout, col, share
-from unworn.ledger.stores import sqlite_store
+from unworn.ledger.stores import entry_table, sqlite_store
 
 DATA = {"a": np.random.default_rng(0).normal(size=500)}
 
@@ -42,7 +42,7 @@ def test_what_is_told_after_two_interrupts_is_durable(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(sqlite_store, "_write_whole", left_open)
+        patched.setattr(sqlite_store, "add_entries", left_open)
         patched.setattr(sqlite_store, "roll_back", interrupt)
         store = holdout._desk.store
         assert isinstance(store, sqlite_store.SQLiteStore)
@@ -68,7 +68,7 @@ def test_what_never_became_durable_is_not_read(tmp_path: Path) -> None:
     assert key is not None
     assert store._connection is not None
     store._connection.execute("BEGIN IMMEDIATE")
-    sqlite_store._insert(store._connection, [sqlite_store.Entry.seal(holdout.id, 2, last.hash, {"x": 1}, key)])
+    entry_table.insert_entries(store._connection, [sqlite_store.Entry.seal(holdout.id, 2, last.hash, {"x": 1}, key)])
     assert [entry.index for entry in store.read(holdout.id)] == [0, 1]
     ask(holdout, 1)
     holdout.verify()

@@ -203,7 +203,7 @@ def test_a_holdout_with_a_part_is_a_holdout_of_its_rows(terms: dict[str, Any]) -
     alone = Holdout(frame.iloc[cut].reset_index(drop=True), "y", ledger=MemoryStore(), **terms)
     secret = shared._desk.key.derive("unworn/parts")  # type: ignore[union-attr]
     alone._sample.seal(secret)
-    alone._desk._noise = shared._desk._noise
+    alone._desk.noise_key = shared._desk.noise_key
     middle = mean(col("a").fill(0), range=(-2, 2))
     pairs: list[tuple[Query, Query]] = [
         (QUESTION, QUESTION),

@@ -10,7 +10,8 @@ import pytest
 from tests.holdout.uses.support import QUESTION, ROWS, THREE, USES, origin, people
 from unworn import Holdout
 from unworn.errors import Mismatch
-from unworn.holdout.opening import WantedTerms, open_rows
+from unworn.holdout.opening import open_rows
+from unworn.holdout.wanted_terms import WantedTerms
 from unworn.ledger import MemoryStore
 from unworn.mechanisms import Naive, Rounding, SampleSplitting
 from unworn.record.declared_uses import Uses

@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import unworn
 from unworn.errors import Conflict, LedgerError
 from unworn.ledger import Entry, Key, MemoryStore, verify
+from unworn.ledger.stores.entry_table import HEAD, READ, TERMS, add_entries, insert_entries
 from unworn.ledger.stores.sqlite_schema import make_schema
 from unworn.ledger.stores.sqlite_store import SQLiteStore
 
@@ -38,13 +40,11 @@ def test_settings_that_make_it_durable(sqlite_store: SQLiteStore) -> None:
 
 
 def test_lookups_use_an_index(sqlite_store: SQLiteStore) -> None:
-    from unworn.ledger.stores import sqlite_store as sqlite
-
     assert sqlite_store._connection is not None
     for sql, values, expected in (
-        (sqlite._HEAD, ("x",), "SEARCH entries USING PRIMARY KEY (holdout=?)"),
-        (sqlite._READ, ("x", 3, 5), "SEARCH entries USING PRIMARY KEY (holdout=? AND idx>? AND idx<?)"),
-        (sqlite._TERMS, (), "USING INDEX terms"),
+        (HEAD, ("x",), "SEARCH entries USING PRIMARY KEY (holdout=?)"),
+        (READ, ("x", 3, 5), "SEARCH entries USING PRIMARY KEY (holdout=? AND idx>? AND idx<?)"),
+        (TERMS, (), "USING INDEX terms"),
     ):
         plan = sqlite_store._connection.execute(f"EXPLAIN QUERY PLAN {sql}", values).fetchall()
         assert len(plan) == 1
@@ -78,7 +78,7 @@ def test_it_is_there_after_closing(tmp_path: Path, chain: Chain, key: Key, holdo
     store = SQLiteStore(tmp_path / "x.db")
     store.create(entries[0], key)
     store.append(entries[1:3], expect=entries[0].hash)
-    store.enqueue(entries[3:], expect=entries[2].hash)  # nobody waits: close commits
+    store.append(entries[3:], expect=entries[2].hash)
     store.close()
     store.close()
     for use in (lambda: store.read(holdout), lambda: store.append(chain(4)[4:], expect=entries[3].hash)):
@@ -294,16 +294,14 @@ def test_a_forged_row_is_a_ledger_error(
 
 
 def test_a_full_disk_charges_nothing(sqlite_store: SQLiteStore, chain: Chain, key: Key, holdout: str) -> None:
-    entries = chain(200)
+    entries = chain(200, pad="x" * 700)
     sqlite_store.create(entries[0], key)
     assert sqlite_store._connection is not None
     pages = sqlite_store._connection.execute("PRAGMA page_count").fetchone()[0]
     sqlite_store._connection.execute(f"PRAGMA max_page_count={pages + 2}")
-    many = sqlite_store.enqueue(entries[1:], expect=entries[0].hash)
-    also = sqlite_store.enqueue(chain(0, holdout="aa" * 16), expect="0" * 64)
-    for ticket in (also, many):
+    for few in (entries[1:], entries[1:30]):  # in several statements, and in one
         with pytest.raises(LedgerError, match=r"(?s)Nothing was charged.*free some space") as caught:
-            ticket.wait()
+            sqlite_store.append(few, expect=entries[0].hash)
         assert not isinstance(caught.value, Conflict)
         assert caught.value.numbers["reason"] == "SQLITE_FULL"
     assert sqlite_store.read(holdout) == entries[:1]
@@ -399,24 +397,41 @@ def test_a_ledger_removed_or_replaced_under_us_takes_no_entries(
     sqlite_store.append(entries[1:], expect=entries[0].hash)
 
 
-def test_an_interrupt_in_a_commit_settles_every_ticket(
-    sqlite_store: SQLiteStore, chain: Chain, key: Key, holdout: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("length", [1, 50])
+def test_an_interrupted_commit_leaves_no_transaction_open(
+    sqlite_store: SQLiteStore,
+    chain: Chain,
+    key: Key,
+    holdout: str,
+    monkeypatch: pytest.MonkeyPatch,
+    length: int,
+    committed: bool,
 ) -> None:
-    entries = chain(2)
+    """All of the entries are there or none, and the next who comes goes on from there."""
+    entries = chain(length)
     sqlite_store.create(entries[0], key)
-    tickets = [sqlite_store.enqueue([e], expect=e.previous) for e in entries[1:]]
 
-    def interrupted(*_: object) -> bool:
+    def interrupted(connection: sqlite3.Connection, *args: Any) -> None:
+        if committed:
+            add_entries(connection, *args)
+        else:
+            connection.execute("BEGIN IMMEDIATE")
+            insert_entries(connection, entries[1:2])
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("unworn.ledger.stores.sqlite_store._write_whole", interrupted)
+        patch.setattr("unworn.ledger.stores.sqlite_store.add_entries", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            tickets[0].wait()
-    for ticket in tickets:
-        with pytest.raises(LedgerError, match="interrupted"):
-            ticket.wait()
-    sqlite_store.append(entries[1:], expect=entries[0].hash)
+            sqlite_store.append(entries[1:], expect=entries[0].hash)
+    assert sqlite_store._connection is not None
+    assert not sqlite_store._connection.in_transaction
+    assert sqlite_store.read(holdout) == (entries if committed else entries[:1])
+    if committed:
+        with pytest.raises(Conflict):
+            sqlite_store.append(entries[1:], expect=entries[0].hash)
+    else:
+        sqlite_store.append(entries[1:], expect=entries[0].hash)
     assert sqlite_store.read(holdout) == entries
 
 
@@ -536,7 +551,6 @@ def test_processes_that_make_the_file_at_once(tmp_path: Path) -> None:
 def test_parent_and_forked_child_both_append(sqlite_store: SQLiteStore, chain: Chain, key: Key, holdout: str) -> None:
     entries = chain(4)
     sqlite_store.create(entries[0], key)
-    queued = sqlite_store.enqueue(entries[1:2], expect=entries[0].hash)
     child = os.fork()
     if child == 0:
         code = 1
@@ -544,15 +558,12 @@ def test_parent_and_forked_child_both_append(sqlite_store: SQLiteStore, chain: C
             assert sqlite_store._connection is None
             while len(sqlite_store.read(holdout)) < 2:
                 time.sleep(0.005)
-            try:
-                queued.wait()  # the parent's to commit: the child must not, and must not claim it did
-            except LedgerError:
-                sqlite_store.append(entries[2:3], expect=entries[1].hash)
-                sqlite_store.close()
-                code = 0
+            sqlite_store.append(entries[2:3], expect=entries[1].hash)
+            sqlite_store.close()
+            code = 0
         finally:
             os._exit(code)
-    queued.wait()
+    sqlite_store.append(entries[1:2], expect=entries[0].hash)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert sqlite_store.read(holdout) == entries[:3]
     with pytest.raises(Conflict):

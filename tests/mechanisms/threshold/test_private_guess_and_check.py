@@ -167,11 +167,11 @@ def test_a_restart_goes_on_with_the_same_threshold(mechanism: CheckedGuess, tmp_
     holdout = Holdout(data, mechanism=mechanism, asks=50, ledger=ledger)
     holdout.ask(share(col("age") > 50), guess=truth(50))
     holdout.ask(share(col("age") > 60), guess=0.9)
-    state, secret = holdout._desk.transcript.state, holdout._desk._noise
+    state, secret = holdout._desk.transcript.state, holdout._desk.noise_key
     holdout.close()
     reopened = Holdout(data, mechanism=mechanism, asks=50, ledger=ledger)  # what was left open is as it was sealed
     assert reopened._desk.transcript.state == state
-    assert reopened._desk._noise == secret
+    assert reopened._desk.noise_key == secret
     assert state.round == 2
     card = reopened.ask(share(col("age") > 60)).certificate.save(tmp_path / "card.json")
     Certificate.load(card).verify(reopened._desk.transcript.entries)

@@ -287,7 +287,7 @@ from unworn import Holdout, col, share
 from unworn.mechanisms import SparseVector
 data = dict(np.load(sys.argv[1]))
 holdout = Holdout(data, mechanism=SparseVector(0.5, tops=4), asks=40, ledger=sys.argv[2])
-noise = holdout._desk._noise
+noise = holdout._desk.noise_key
 state = holdout._desk.transcript.state
 from unworn.noise import Stream
 from unworn.noise.discrete_laplace import laplace
@@ -296,7 +296,7 @@ print(holdout.ask(share(col("age") > 80)).source, holdout.ask(share(col("age") >
 """
     command = [sys.executable, "-c", asked, str(tmp_path / "data.npz"), ledger]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    here = laplace(Stream(holdout._desk._noise, "threshold", 0), holdout.mechanism.run(2_000).threshold, 1)  # type: ignore[attr-defined]
+    here = laplace(Stream(holdout._desk.noise_key, "threshold", 0), holdout.mechanism.run(2_000).threshold, 1)  # type: ignore[attr-defined]
     assert int(out[0]) == int(here[0])
     assert out[1:] == [first, "above"]
     holdout.ask(share(col("age") > 81))  # takes in what the other process entered

@@ -109,7 +109,7 @@ def test_a_copy_of_the_process_cannot_use_the_same_rows_again(tmp_path: Path) ->
     one.gather(2)
     pool = one._desk.pool
     assert pool is not None
-    twin = Pool(other._sample, other._desk._noise)
+    twin = Pool(other._sample, other._desk.noise_key)
     twin._name, twin._ready = pool._name, pool._ready.copy()
     other._desk.pool = twin
     first = one.ask(questions(1)[0])

@@ -231,7 +231,7 @@ def test_a_copy_of_the_process_cannot_use_the_same_rows_again(path: Path, tmp_pa
     one.gather(3)
     pool = one._desk.pool
     assert pool is not None
-    twin = Pool(other._sample, other._desk._noise)
+    twin = Pool(other._sample, other._desk.noise_key)
     twin._name, twin._ready = pool._name, pool._ready.copy()
     other._desk.pool = twin
     told = [one.ask(QUESTIONS["number"]), other.ask(QUESTIONS["text"]), one.ask(QUESTIONS["date"])]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from unworn.basics.display import show_html
 from unworn.errors import Unaskable
-from unworn.holdout.jobs import Ask
+from unworn.holdout.asks import Ask
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL

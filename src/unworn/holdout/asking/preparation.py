@@ -11,8 +11,8 @@ from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.guesses import given_guess, train_guess
+from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
-from unworn.holdout.jobs import Ask
 from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.mechanism import STOPPED, has_failed
 from unworn.queries import Hypothesis, Query
@@ -74,7 +74,7 @@ class Preparation(HoldoutView):
             expected = practice_guess(query, facts, self._practice_rows)
             guess = expected if guess is None and not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
-        return Ask(query, facts, guess, check_asker(by), again, practice=practice, noise=noise)
+        return Ask(query, facts, guess, None if by is None else check_asker(by), again, practice=practice, noise=noise)
 
     def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
@@ -130,8 +130,10 @@ class Preparation(HoldoutView):
         return answers
 
     def _one(self, ask: Ask) -> Answer:
-        (answer,) = self._enter([ask])
-        return self._checked_answer(answer)
+        if ask.facts.runs_code:
+            say_what_is_withheld()
+        (answer,) = self._desk.enter([ask])
+        return self._checked_answer(answer if ask.practice is None else replace(answer, practice=ask.practice))
 
     @staticmethod
     def _checked_answer(answer: Answer) -> Answer:

@@ -9,7 +9,7 @@ from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.preparation import Preparation
-from unworn.holdout.jobs import Ask
+from unworn.holdout.asks import Ask
 from unworn.mechanisms.contract.capabilities import SharpensAnswers
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import currency_of, prices_of

@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from unworn.errors import Conflict, LedgerError
 from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.entry import GENESIS, Entry
-from unworn.ledger.entry_pages import EntryPages
+from unworn.ledger.entry_pages import AT_HAND, PAGE, EntryPages
 from unworn.ledger.keys import Key
-from unworn.ledger.store import Ticket, check_run, check_terms, newcomers, refusal
+from unworn.ledger.store import check_reentry, check_run, check_terms, newcomers, refusal
 
 
 class MemoryStore:
@@ -34,7 +34,7 @@ class MemoryStore:
         self._chains: dict[str, EntryPages] = {}
         self._checkpoints: dict[str, dict[int, Checkpoint]] = {}
         self._keys: dict[str, Key] = {}
-        self._lock, self._sealing = threading.Lock(), threading.Lock()
+        self._lock, self._sealing = threading.RLock(), threading.Lock()
         self._pid = os.getpid()
 
     def holdouts(self) -> dict[str, Entry]:
@@ -71,37 +71,28 @@ class MemoryStore:
         if self._keys.setdefault(holdout, key) != key:
             raise Conflict(f"another key is already kept for holdout {holdout[:12]}…", holdout=holdout)
 
-    def enqueue(self, entries: Sequence[Entry], expect: str) -> Ticket:
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
         check_run(entries, expect)
         if self._pid != os.getpid():
             raise LedgerError(
                 f"this ledger lives in the memory of process {self._pid}; a forked copy spends it twice\n"
                 "  Nothing was charged. Use a ledger both can open, such as ledger='sqlite:///holdout.db'."
             )
-        ticket = Ticket(entries, expect, _settled)
+        holdout = entries[0].holdout
+        check_reentry(self._lock)
         with self._lock:
-            chain = self._chains.get(ticket.holdout)
-            last = None if chain is None else chain.latest[-1]
-            error = refusal(ticket, -1, GENESIS) if last is None else refusal(ticket, last.index, last.hash)
+            chain = self._chains.get(holdout)
+            last = (-1, GENESIS) if chain is None else (chain.latest[-1].index, chain.latest[-1].hash)
+            error = refusal(entries[0], expect, *last)
             if error is not None:
-                ticket.refuse(error)
-                return ticket
+                raise error
             # Each branch is one step: a reader, who takes no lock, sees all of the entries or none.
             if chain is None:
-                chain = self._chains[ticket.holdout] = EntryPages(ticket.entries[0], list(ticket.entries))
+                chain = self._chains[holdout] = EntryPages(entries[0], list(entries))
             else:
-                chain.latest += ticket.entries
-            if chain.is_long:
-                self._chains[ticket.holdout] = chain.pack()
-            ticket.accept()
-        return ticket
-
-    def append(self, entries: Sequence[Entry], expect: str) -> None:
-        self.enqueue(entries, expect).wait()
+                chain.latest += entries
+            if len(chain.latest) >= AT_HAND + PAGE:
+                self._chains[holdout] = chain.pack()
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-def _settled(ticket: Ticket) -> None:
-    raise LedgerError("a ticket of a memory store is settled when it is made")

@@ -6,12 +6,11 @@ import atexit
 import contextlib
 import os
 import sqlite3
-from collections.abc import Collection, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from unworn.errors import Conflict, LedgerError, Tampered
+from unworn.errors import Conflict, LedgerError
 from unworn.ledger import forks
 from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.collector_pause import pause_collection
@@ -20,29 +19,23 @@ from unworn.ledger.file_locks import Identity
 from unworn.ledger.heads import NotedHeads
 from unworn.ledger.key_files import KeyFiles
 from unworn.ledger.keys import Key
-from unworn.ledger.store import Ticket, check_terms, newcomers, refusal
-from unworn.ledger.stores.group_commit import GroupCommit
+from unworn.ledger.store import check_run, check_terms
+from unworn.ledger.stores.entry_table import HEAD, READ, TERMS, add_entries, check_entry_is_there, entry_row
+from unworn.ledger.stores.fork_safe_store import ForkSafeStore
 from unworn.ledger.stores.ledger_file import LedgerFile
 from unworn.ledger.stores.sqlite_file import PATIENCE, explain, lay_out, roll_back
 from unworn.ledger.stores.sqlite_schema import add_checkpoints, has_checkpoints
 from unworn.ledger.stores.wholeness import check_length, check_rows, check_rules
 
-_COLUMNS = "holdout, idx, previous, body, hash, signature"
-_HEAD = "SELECT idx, hash FROM entries WHERE holdout = ? ORDER BY idx DESC LIMIT 1"
-_READ = f"SELECT {_COLUMNS} FROM entries WHERE holdout = ? AND idx >= ? AND idx < ? ORDER BY idx"
-_TERMS = f"SELECT {_COLUMNS} FROM entries WHERE idx = 0"
-_HASH = "SELECT hash FROM entries WHERE holdout = ? AND idx = ?"
-_HOLDOUTS = "SELECT holdout FROM entries WHERE idx = 0"
 _CHECKPOINTS = "SELECT holdout, idx, text, questions, signature FROM checkpoints WHERE holdout = ? ORDER BY idx"
 _KEEP = "INSERT OR REPLACE INTO checkpoints (holdout, idx, text, questions, signature) VALUES (?, ?, ?, ?, ?)"
-_CHUNK = 32
 _LARGEST = 2**63 - 1
 
 
-class SQLiteStore(GroupCommit):
+class SQLiteStore(ForkSafeStore):
     """Entries in a SQLite file, keys in the folder ``<file>.keys`` beside it.
 
-    Every commit is synced to disk before ``wait`` returns (``synchronous=FULL``), and any number of
+    Every commit is synced to disk before ``append`` returns (``synchronous=FULL``), and any number of
     processes may write: SQLite's write lock puts them in a row, and a head that moved is a ``Conflict``.
 
     >>> from tempfile import TemporaryDirectory
@@ -85,16 +78,16 @@ class SQLiteStore(GroupCommit):
     # ---- what a store does
 
     def holdouts(self) -> dict[str, Entry]:
-        return {entry.holdout: entry for entry in self._select(_TERMS)}
+        return {entry.holdout: entry for entry in self._select(TERMS)}
 
     def read(self, holdout: str, start: int = 0, stop: int | None = None) -> list[Entry]:
-        return self._select(_READ, holdout, start, _LARGEST if stop is None else stop)
+        return self._select(READ, holdout, start, _LARGEST if stop is None else stop)
 
     def length(self, holdout: str) -> int:
         with self._mine():
             try:
                 with self._reading() as connection:
-                    head = connection.execute(_HEAD, (holdout,)).fetchone()
+                    head = connection.execute(HEAD, (holdout,)).fetchone()
             except sqlite3.Error as error:
                 raise explain(error, self.path, "read") from error
         return 0 if head is None else int(head[0]) + 1
@@ -109,53 +102,30 @@ class SQLiteStore(GroupCommit):
                 raise explain(error, self.path, "read") from error
 
     def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
-        with self._mine():
-            connection = None
-            try:
-                self._check_writable()
-                with self._file.turn() as connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    if not has_checkpoints(connection):
-                        add_checkpoints(connection)
-                    kept = checkpoint.holdout, checkpoint.index, checkpoint.text, checkpoint.questions
-                    connection.execute(_KEEP, (*kept, checkpoint.signature))
-                    connection.execute("COMMIT")
-            except (sqlite3.Error, LedgerError) as error:
-                raise explain(error, self.path, "write") from None
-            finally:
-                roll_back(connection)
+        def keep(connection: sqlite3.Connection) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            if not has_checkpoints(connection):
+                add_checkpoints(connection)
+            kept = checkpoint.holdout, checkpoint.index, checkpoint.text, checkpoint.questions
+            connection.execute(_KEEP, (*kept, checkpoint.signature))
+            connection.execute("COMMIT")
+
+        self._commit(keep)
 
     def create(self, terms: Entry, key: Key, among: Collection[str] | None = None) -> None:
         check_terms(terms, key)
         is_new = not self.read(terms.holdout, 0, 1) and self._keys.write(terms.holdout, key)
         try:
-            if among is None:
-                self.append([terms], expect=GENESIS)
-            else:
-                self._create_among(terms, among)
-            self._terms[terms.holdout] = _row(terms), terms
+            self._append([terms], GENESIS, among)
+            self._terms[terms.holdout] = entry_row(terms), terms
         except Conflict:
             if is_new and not self.read(terms.holdout, 0, 1):  # a key that nothing was sealed with
                 self._keys.remove(terms.holdout)
             raise
 
-    def _create_among(self, terms: Entry, among: Collection[str]) -> None:
-        with self._mine():
-            connection = None
-            try:
-                self._check_writable()
-                with self._file.turn() as connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    error = newcomers(among, [holdout for (holdout,) in connection.execute(_HOLDOUTS)])
-                    if error is not None:
-                        raise error
-                    _insert(connection, [terms])
-                    connection.execute("COMMIT")
-                    self._confirm([terms])
-            except (sqlite3.Error, LedgerError) as error:
-                raise explain(error, self.path, "write") from None
-            finally:
-                roll_back(connection)
+    def append(self, entries: Sequence[Entry], expect: str) -> None:
+        check_run(entries, expect)
+        self._append(entries, expect)
 
     def key(self, holdout: str) -> Key | None:
         return self._keys.read(holdout)
@@ -177,12 +147,9 @@ class SQLiteStore(GroupCommit):
         with self._mine():
             if self._closed:
                 return
-            try:
-                self._drain()
-            finally:
-                self._closed = True
-                self._heads.close()
-                self._file.disconnect()
+            self._closed = True
+            self._heads.close()
+            self._file.disconnect()
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
@@ -241,32 +208,37 @@ class SQLiteStore(GroupCommit):
         self._terms[row[0]] = row, entry
         return entry
 
-    def _commit(self, batch: list[Ticket]) -> None:
-        connection: sqlite3.Connection | None = None
-        try:
-            self._check_writable()
-            with self._file.turn() as connection:
-                if not self._file.is_laid_out:  # by the first who writes: many only read
-                    lay_out(connection, self.path)
-                    self._file.is_laid_out = True
-                refused = {} if _write_whole(connection, batch) else _write_some(connection, batch)
-                self._confirm([ticket.entries[-1] for ticket in batch if ticket not in refused])
-        except (sqlite3.Error, LedgerError) as error:
-            roll_back(connection)
-            for ticket in batch:
-                ticket.refuse(explain(error, self.path, "write"))
-            return
-        except BaseException:  # an interrupt: the transaction must not stay open for the next leader
-            roll_back(connection)
-            raise
-        for ticket in batch:
-            if ticket in refused:
-                ticket.refuse(refused[ticket])
-            else:
-                ticket.accept()
+    def _append(self, entries: Sequence[Entry], expect: str, among: Collection[str] | None = None) -> None:
+        for entry in entries:
+            _ = entry.signature  # made when it is first read: now, and not while others wait for the ledger
 
-    def _confirm(self, last: Sequence[Entry]) -> None:
-        """Before anything is told: these entries are in the files that others find, and it is noted that they are."""
+        def add(connection: sqlite3.Connection) -> None:
+            if not self._file.is_laid_out:  # by the first who writes: many only read
+                lay_out(connection, self.path)
+                self._file.is_laid_out = True
+            add_entries(connection, entries, expect, among)
+            self._confirm(entries[-1])
+
+        self._commit(add)
+
+    def _commit(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Have a piece of work done by the connection, with nobody else writing; no transaction stays open after it.
+
+        An interrupt may come before what is to be done is durable, or after: whoever is interrupted reads the ledger.
+        """
+        with self._mine():
+            connection: sqlite3.Connection | None = None
+            try:
+                self._check_writable()
+                with self._file.turn() as connection:
+                    work(connection)
+            except (sqlite3.Error, LedgerError) as error:
+                raise explain(error, self.path, "write") from None
+            finally:
+                roll_back(connection)
+
+    def _confirm(self, last: Entry) -> None:
+        """Before anything is told: this entry is in the files that others find, and it is noted that it is."""
         before = self._connection
         try:
             connection = self._file.confirm()
@@ -274,12 +246,10 @@ class SQLiteStore(GroupCommit):
                 raise LedgerError(f"SQLite did not end the transaction on {self.path}")
         except LedgerError as error:
             raise LedgerError(f"{error.message}\n  What was just written is not told, and may be charged.") from error
-        for holdout, (index, hashed) in {entry.holdout: (entry.index, entry.hash) for entry in last}.items():
-            # By the connection that wrote it, it was counted; by another one it must be read.
-            if connection is not before and connection.execute(_HASH, (holdout, index)).fetchone() != (hashed,):
-                raise _lost(index)
-            if not self._restoring:  # a backup may end before what was told: the note that says so must stay
-                self._heads.note(holdout, index, hashed)
+        if connection is not before:
+            check_entry_is_there(connection, last)
+        if not self._restoring:  # a backup may end before what was told: the note that says so must stay
+            self._heads.note(last.holdout, last.index, last.hash)
 
     def _let_go(self) -> None:
         self._heads.close()
@@ -298,64 +268,3 @@ def _close_all() -> None:
 
 
 atexit.register(_close_all)
-
-
-def _write_whole(connection: sqlite3.Connection, batch: list[Ticket]) -> bool:
-    """Write a batch by one statement, its own transaction; ``False``, and nothing done, if it may not.
-
-    The trigger checks every head. One statement rather than four is quicker, and more so with threads:
-    each statement gives up the interpreter's lock, and must win it back from those who wait for this commit.
-    """
-    entries = [entry for ticket in batch for entry in ticket.entries]
-    if len(entries) > _CHUNK:
-        return False
-    try:
-        _insert(connection, entries)
-    except sqlite3.IntegrityError:
-        return False
-    return True
-
-
-def _write_some(connection: sqlite3.Connection, batch: list[Ticket]) -> dict[Ticket, LedgerError]:
-    """Write, in one transaction, the tickets that follow their heads; return the others with the reason."""
-    heads: dict[str, tuple[int, str]] = {}
-    refused: dict[Ticket, LedgerError] = {}
-    connection.execute("BEGIN IMMEDIATE")
-    for ticket in batch:
-        holdout = ticket.holdout
-        head = heads.get(holdout) or connection.execute(_HEAD, (holdout,)).fetchone() or (-1, GENESIS)
-        reason = refusal(ticket, *head)
-        if reason is None:
-            for start in range(0, len(ticket.entries), _CHUNK):
-                _insert(connection, ticket.entries[start : start + _CHUNK])
-            head = ticket.entries[-1].index, ticket.entries[-1].hash
-        else:
-            refused[ticket] = reason
-        heads[holdout] = head
-    connection.execute("COMMIT")  # with nothing written there is nothing to sync, and this is free
-    return refused
-
-
-def _row(entry: Entry) -> tuple[Any, ...]:
-    return entry.holdout, entry.index, entry.previous, entry.text, entry.hash, entry.signature
-
-
-def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-    values = [value for entry in entries for value in _row(entry)]
-    before = connection.total_changes
-    connection.execute(_insertion(len(entries)), values)
-    if connection.total_changes - before != len(entries):  # a trigger swallowed some, or took them out again
-        raise _lost(entries[-1].index)
-
-
-def _lost(index: int) -> Tampered:
-    return Tampered(
-        f"entry {index} was written to the ledger, and is not there.\n"
-        "  Something else changes this file: open the ledger again, and see whether it is whole.",
-        index=index,
-    )
-
-
-@cache
-def _insertion(rows: int) -> str:
-    return f"INSERT INTO entries ({_COLUMNS}) VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?)"] * rows)

@@ -23,9 +23,9 @@ from unworn.record.chain_views import LazyView, Source
 from unworn.record.drawn_rows import Draw
 from unworn.record.fold_base import FoldBase, Step
 from unworn.record.question_index import QuestionIndex
-from unworn.record.record_step import step_of
 from unworn.record.replay.price_replay import PriceReplay
 from unworn.record.terms import Terms
+from unworn.record.transcript import step_of
 
 _AT_HAND = 2048
 

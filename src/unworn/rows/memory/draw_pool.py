@@ -64,6 +64,8 @@ class Pool:
         if sample.unit_of_row is not None:
             raise Unaskable("rows in groups are drawn when they are asked: a pool holds rows that stand for themselves")
         self._sample, self._key = sample, key
+        self.has_failed = False
+        """Whether rows could not be drawn: then nobody tries again, for it is a fact about rows."""
         self._begin()
 
     def _begin(self) -> None:

@@ -91,18 +91,16 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
             told += [_statistic(fact, total, 1) for fact, total in zip(facts[block], totals, strict=True)]
         return told
     if len(queries) == 1 and members is None and sample.rows <= CHUNK and not facts[0].runs_code:
-        return [_statistic(facts[0], _at_once(sample, queries[0], facts[0]), sample.rows)]
+        # The same sums for one question about few rows: nothing is shared, and there is nothing to come back to.
+        if type(queries[0]) in (Share, Mean):
+            total = scan(sample, queries, None, CHUNK)[0], 0.0
+        else:
+            with np.errstate(all="ignore"):
+                total = _added(facts[0], queries[0].values(Chunk(sample, 0, sample.rows, {})))
+        return [_statistic(facts[0], total, sample.rows)]
     size = sample.rows if members is None else int(np.count_nonzero(members))
     sums = _sums(sample, queries, facts, members)
     return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
-
-
-def _at_once(sample: Sample, query: Query, fact: Facts) -> tuple[float, float]:
-    """The same sums for one question about few rows: nothing is shared, and there is nothing to come back to."""
-    if type(query) in (Share, Mean):
-        return scan(sample, [query], None, CHUNK)[0], 0.0
-    with np.errstate(all="ignore"):
-        return _added(fact, query.values(Chunk(sample, 0, sample.rows, {})))
 
 
 def _added(fact: Facts, values: Values) -> tuple[float, float]:

@@ -21,12 +21,13 @@ from unworn.queries.schema import Schema
 from unworn.queries.statistic import Statistic
 from unworn.rows.memory import row_draws, row_passes
 from unworn.rows.memory.row_split import restricted, shuffled
+from unworn.rows.memory.sampled_units import SampledUnits
 from unworn.rows.reading import given_data
 from unworn.rows.reading.frame_reading import Table, Watch, series_name
 from unworn.rows.reading.public_schema import Declared, public_schema
 
 
-class Sample:
+class Sample(SampledUnits):
     """Rows in memory, or in a file that is mapped into it, sealed: never changed, never shown.
 
     >>> sample = Sample.read({"age": np.array([30, 70])}, np.array([0, 1]))
@@ -173,33 +174,6 @@ class Sample:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Sample cannot be pickled: rows do not travel; reopen it from its path")
-
-    @cached_property
-    def unit_of_row(self) -> NDArray[np.intp] | None:
-        """For each row its group, numbered from 0; None when every row is its own unit."""
-        if self.groups is None:
-            return None
-        return np.unique(self.groups.values, return_inverse=True)[1].astype(np.intp)
-
-    @cached_property
-    def size(self) -> int:
-        """The number of sampled units: rows, or groups."""
-        return self.rows if self.unit_of_row is None else int(self.unit_of_row.max()) + 1
-
-    @cached_property
-    def rows_of_unit(self) -> Floats | None:
-        units = self.unit_of_row
-        return None if units is None else np.bincount(units, minlength=self.size).astype(np.float64)
-
-    @cached_property
-    def rows_by_unit(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows, those of each group together and in their order, and where each group begins; made once."""
-        units = self.unit_of_row
-        if units is None:
-            raise TypeError("these rows are not grouped")
-        starts = np.zeros(self.size + 1, dtype=np.int64)
-        np.cumsum(np.bincount(units, minlength=self.size), out=starts[1:])
-        return np.argsort(units, kind="stable").astype(np.int64, copy=False), starts
 
     @property
     def features(self) -> Any:

@@ -11,40 +11,51 @@ from typing import Any
 
 import pytest
 
-from unworn.ledger import waiting_line as line_module
-from unworn.ledger.waiting_line import Line, _Waiter
+from unworn.holdout import ask_queue
+from unworn.holdout.ask_queue import AskQueue, Job, Place
 
-LINES = inspect.getsource(line_module).splitlines()
+LINES = inspect.getsource(ask_queue).splitlines()
 LONG = 30
 """Seconds after which a thread that waits is taken to wait for ever; nobody should need a hundredth of it."""
 
 
-class Task:
-    settled = False
+def new_job() -> Job:
+    return Job([], None)  # type: ignore[arg-type]  # which nobody reads here
 
 
-class Desk:
-    """A line whose work settles all that is queued."""
+class Clerk:
+    """A queue whose work settles all that waits."""
 
     def __init__(self) -> None:
-        self.line = Line(self.work)
-        self.queue: list[Task] = []
+        self.queue, self.work = AskQueue(), self.settle_all
         self.at_once = self.most = 0
 
-    def work(self) -> None:
+    def settle_all(self) -> None:
         self.at_once += 1
         self.most = max(self.most, self.at_once)
+        jobs: list[Job] = []
         try:
-            while self.queue:
-                self.queue.pop().settled = True
+            for job in self.queue.take_up(jobs):
+                job.settle()
         finally:
+            self.queue.put_back(jobs)
             self.at_once -= 1
 
+    def wait(self, job: Job) -> None:
+        """As the desk does."""
+        place = Place(job)
+        with place.stay:
+            if self.queue.is_to_lead(place):
+                try:
+                    self.work()
+                finally:
+                    self.queue.hand_over(place)
+
     def enter(self) -> None:
-        task = Task()
-        while not task.settled:
-            self.queue.append(task)
-            self.line.wait(task)
+        job = new_job()
+        while not job.settled:
+            self.queue.waiting.append(job)
+            self.wait(job)
 
 
 def in_time(run: Callable[[], None]) -> bool:
@@ -64,7 +75,7 @@ def interrupted_at(run: Callable[[], None], step: int) -> bool:
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal seen
-        if frame.f_code.co_filename != line_module.__file__:
+        if frame.f_code.co_filename != ask_queue.__file__:
             return None
         if event == "line" and not LINES[frame.f_lineno - 1].lstrip().startswith(("with ", "try:")):
             seen += 1
@@ -83,13 +94,13 @@ def interrupted_at(run: Callable[[], None], step: int) -> bool:
 
 
 def test_an_interrupt_before_any_line_leaves_the_line_to_the_next() -> None:
-    step, desk = 0, Desk()
+    step, clerk = 0, Clerk()
     while True:
         step += 1
-        if not interrupted_at(desk.enter, step):
+        if not interrupted_at(clerk.enter, step):
             break
-        assert desk.line.led_by is None
-        assert in_time(desk.enter), f"interrupted at step {step}, and nobody leads any more"
+        assert clerk.queue.led_by is None
+        assert in_time(clerk.enter), f"interrupted at step {step}, and nobody leads any more"
     assert step > 15  # all the lines on the way of one who comes alone
 
 
@@ -98,14 +109,14 @@ def test_those_who_sleep_take_over_from_a_leader_that_left_without_a_word(
     handed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The interrupt comes when the leader is about to hand over, or has just named the next and woken nobody."""
-    desk, begun, go_on, lost = Desk(), threading.Event(), threading.Event(), []
-    hand_over, work = Line._hand_over, desk.work
+    clerk, begun, go_on, lost = Clerk(), threading.Event(), threading.Event(), []
+    hand_over, work = AskQueue.hand_over, clerk.work
 
-    def leave(self: Line, me: _Waiter) -> None:
+    def leave(self: AskQueue, me: Place) -> None:
         if not lost:
             lost.append(me)
             if handed:
-                monkeypatch.setattr(_Waiter, "wake", lambda bed: None)
+                monkeypatch.setattr(Place, "wake", lambda place: None)
                 hand_over(self, me)
                 monkeypatch.undo()
             raise KeyboardInterrupt
@@ -120,49 +131,49 @@ def test_those_who_sleep_take_over_from_a_leader_that_left_without_a_word(
 
     def lead() -> None:
         with pytest.raises(KeyboardInterrupt):
-            desk.line.wait(Task())
+            clerk.wait(new_job())
 
-    desk.line._work = slow
-    monkeypatch.setattr(Line, "_hand_over", leave)
+    clerk.work = slow
+    monkeypatch.setattr(AskQueue, "hand_over", leave)
     leader = threading.Thread(target=lead, daemon=True)
     leader.start()
     assert begun.wait(LONG)
-    others = [threading.Thread(target=desk.enter, daemon=True) for _ in range(4)]
+    others = [threading.Thread(target=clerk.enter, daemon=True) for _ in range(4)]
     for other in others:
         other.start()
-    while len(desk.line._sleepers) < len(others):
+    while len(clerk.queue._sleepers) < len(others):
         pass
     go_on.set()
     for thread in (leader, *others):
         thread.join(LONG)
         assert not thread.is_alive()
     assert len(lost) == 1
-    assert desk.most == 1
-    assert desk.line.led_by is None
+    assert clerk.most == 1
+    assert clerk.queue.led_by is None
 
 
 def test_a_leader_whose_frames_are_kept_is_gone_all_the_same() -> None:
     """A notebook keeps the last traceback, and with it every frame that an interrupt came through."""
-    desk, kept = Desk(), []
+    clerk, kept = Clerk(), []
 
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    desk.line._work = interrupted
+    clerk.work = interrupted
     try:
-        desk.line.wait(Task())
+        clerk.wait(new_job())
     except KeyboardInterrupt as error:
         kept.append(error)
-    desk.line._work = desk.work
-    assert in_time(desk.enter)
+    clerk.work = clerk.settle_all
+    assert in_time(clerk.enter)
 
 
 def test_work_is_never_done_twice_at_once() -> None:
-    desk = Desk()
-    threads = [threading.Thread(target=lambda: [desk.enter() for _ in range(200)], daemon=True) for _ in range(8)]
+    clerk = Clerk()
+    threads = [threading.Thread(target=lambda: [clerk.enter() for _ in range(200)], daemon=True) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(LONG)
         assert not thread.is_alive()
-    assert desk.most == 1
+    assert clerk.most == 1

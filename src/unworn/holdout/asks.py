@@ -1,26 +1,50 @@
-"""A question's entry before its symbol is known: all that stands on it is public."""
+"""One question on its way: all that is public about it, and the entry that it becomes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.ledger import Entry, Key
-from unworn.mechanisms import Mechanism, Offer
+from unworn.mechanisms import Guess, Mechanism, Offer
 from unworn.mechanisms.contract.conversation import charge_symbol, failure_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import Reply, State
-from unworn.mechanisms.contract.record import Record
-
-if TYPE_CHECKING:
-    from unworn.holdout.jobs import Ask
+from unworn.mechanisms.contract.record import Record, final_name
+from unworn.queries.query import Facts, Query
+from unworn.record.practice_estimate import PracticeEstimate
 
 Written = tuple[Entry, Record, State]
 """An entry, what it says, and the state once it is in the ledger."""
 
 
+@assign_fields
+@dataclass(frozen=True)
+class Ask:
+    """One question: everything public about it."""
+
+    query: Query
+    facts: Facts
+    guess: Guess | None = None
+    by: str | None = None
+    again: bool = False
+    parent: int | None = None
+    final: tuple[int, int, bool] | None = None
+    practice: PracticeEstimate | None = None
+    noise: bool = False
+
+    @property
+    def name(self) -> tuple[str, int | None]:
+        """What a repeat has in common with it."""
+        return self.query.fingerprint, self.parent if self.final is None else final_name(self.final)
+
+    def placed(self, position: int, questions: int) -> Ask:
+        """With its place among final values: others may have told some of them since they were fixed together."""
+        return self if self.final is None else replace(self, final=(position, questions, self.final[2]))
+
+
 @dataclass(slots=True)
 class DraftEntry:
-    """Where an entry will stand, for which ask and at which offer."""
+    """An ask's entry before its symbol is known: where it will stand, and at which offer."""
 
     holdout: str
     index: int
