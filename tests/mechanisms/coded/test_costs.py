@@ -18,7 +18,7 @@ from unworn.bounds.code_length import Pattern, distance_nats, side_nats
 from unworn.mechanisms import Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
 from unworn.mechanisms.coded.guess_slack import standard_error
 from unworn.mechanisms.coded.guess_words import farthest
-from unworn.mechanisms.contract.conversation import publish_symbol, published_width
+from unworn.mechanisms.contract.conversation import publish_symbol, published_width, widest_width
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, State, Symbol
 from unworn.mechanisms.symbols.symbol_cells import locate
 from unworn.queries.query import Facts
@@ -248,21 +248,21 @@ def test_the_slack_grows_with_the_number_of_asks() -> None:
     slacks = [MECHANISM.offer(replace(state, asked=i - 1), facts, Guess(0.5, 0.0)).payload.slack for i in asked]
     assert slacks == pytest.approx([0.005 * z for z in (3.5, 3.5, 4.0, 4.0, 4.5, 4.5)])
     in_a_batch = MECHANISM.offer(replace(state, asked=29), facts, Guess(0.5, 0.0), position=1)
-    assert in_a_batch.slack == pytest.approx(0.02)
+    assert in_a_batch.payload.slack == pytest.approx(0.02)
 
 
 def test_the_slack_in_own_units() -> None:
     state = MECHANISM.begin(10_000, 0.95)
     euros = MECHANISM.offer(state, Facts("unit", 0.0, 200_000.0), Guess(180_000.0, 100.0))
-    assert euros.slack == pytest.approx(3.5 * math.hypot(200_000 * math.sqrt(0.09 / 10_000), 100.0))
-    assert euros.cell == pytest.approx(euros.slack / 3)
+    assert euros.payload.slack == pytest.approx(3.5 * math.hypot(200_000 * math.sqrt(0.09 / 10_000), 100.0))
+    assert euros.payload.cell == pytest.approx(euros.payload.slack / 3)
     assert GuessAndCheck(cell=0.02).offer(state, Facts("unit", 0.0, 200_000.0), Guess(0.0)).payload.cell == 4_000
     shifted = MECHANISM.offer(state, Facts("unit", -100_000.0, 100_000.0), Guess(80_000.0, 100.0))
-    assert shifted.slack == pytest.approx(euros.slack)
+    assert shifted.slack == pytest.approx(euros.payload.slack)
     paired = MECHANISM.offer(state, Facts("paired", -2.0, 2.0), Guess(0.1, None, 0.2))
     assert paired.slack == pytest.approx(3.5 * math.sqrt(2) * 2 * math.sqrt((0.1 - 0.05**2) / 10_000))
     assert GuessAndCheck(z=7.0).offer(state, Facts("unit", 0.0, 200_000.0), Guess(180_000.0, 100.0)).payload.slack == (
-        pytest.approx(2 * euros.slack)
+        pytest.approx(2 * euros.payload.slack)
     )
 
 
@@ -311,7 +311,7 @@ def test_the_widest_bounds_every_symbol(
     state = state_of(law, rows, nats)
     facts = Facts(kind, low, 1.0, kind != "unit")  # type: ignore[arg-type]
     offer = MECHANISM.offer(state, facts, None if guess is None else Guess(guess, error))
-    assert MECHANISM.widest(offer) >= every_width(MECHANISM, offer) - 1e-9
+    assert widest_width(MECHANISM, offer) >= every_width(MECHANISM, offer) - 1e-9
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
@@ -320,7 +320,7 @@ def test_the_widest_when_rounding(kind: str, rows: int, cells: int, nats: float)
     rounding = Rounding(cells=cells)
     for law in ("C", "C'"):
         offer = rounding.offer(state_of(law, rows, nats), Facts(kind, 0.0, 1.0, kind == "binary"), None)  # type: ignore[arg-type]
-        assert rounding.widest(offer) >= every_width(rounding, offer) - 1e-9
+        assert widest_width(rounding, offer) >= every_width(rounding, offer) - 1e-9
 
 
 @pytest.mark.parametrize("mechanism", [Naive(), SampleSplitting()])
@@ -328,7 +328,7 @@ def test_the_widest_when_rounding(kind: str, rows: int, cells: int, nats: float)
 def test_the_widest_of_exact_values(mechanism: Any, rows: int) -> None:
     offer = mechanism.offer(mechanism.begin(rows, 0.95, 2), Facts("binary", 0.0, 1.0, True), None)
     widths = [published_width(mechanism, offer, count / offer.rows) for count in range(offer.rows + 1)]
-    assert mechanism.widest(offer) >= max(widths) - 1e-12
+    assert widest_width(mechanism, offer) >= max(widths) - 1e-12
 
 
 @LAWS
@@ -337,9 +337,11 @@ def test_the_widest_when_sharpening(law: str) -> None:
     for symbol in (0, 1, -2):
         sharp = MECHANISM.sharpen(state_of(law, 200), told, symbol)
         widths = [published_width(MECHANISM, sharp, piece) for piece in range(sharp.payload.cells)]
-        assert MECHANISM.widest(sharp) >= max(widths) - 1e-12
+        assert widest_width(MECHANISM, sharp) >= max(widths) - 1e-12
         free = with_numbers(sharp, within=None)
-        assert MECHANISM.widest(free) >= max(published_width(MECHANISM, free, piece) for piece in range(8)) - 1e-12
+        assert (
+            widest_width(MECHANISM, free) >= max(published_width(MECHANISM, free, piece) for piece in range(8)) - 1e-12
+        )
 
 
 def test_sharpening_has_more_pieces_the_more_was_spent() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.mechanisms.changed_offers import number_in
 from tests.mechanisms.synthetic.nodes import Told, chance_of_words
 from unworn.bounds.code_length import Pattern
 from unworn.events import Ended, Stopped
@@ -69,7 +70,7 @@ def words(mechanism: Mechanism, offer: Offer) -> list[Symbol]:
     """All that rows can make it say: their values, and means of differences, on a fine grid and at random."""
     rng, told = np.random.default_rng(9), {}
     values = offer.low + (offer.high - offer.low) * np.append(np.linspace(0, 1, 2 * offer.rows + 1), rng.random(60))
-    if offer.payload.inside is not None:
+    if number_in(offer, "inside") is not None:
         values = np.linspace(*offer.payload.inside, 50)
     for value in values.tolist():
         if offer.kind == "binary":
@@ -86,7 +87,7 @@ def made(name: str, law: str) -> list[Any]:
 
 
 def after(mechanism: Mechanism, offer: Offer, symbol: Symbol) -> State:
-    state = replace(stated(mechanism, offer.rows), surprises=0, nats=0.0, best=offer.payload.best)
+    state = replace(stated(mechanism, offer.rows), surprises=0, nats=0.0, best=number_in(offer, "best"))
     return follow_event(mechanism, state, charge_symbol(mechanism, offer, symbol))
 
 
@@ -105,7 +106,7 @@ def test_the_words_of_a_node_sum_to_one_at_most_failures_included(name: str, run
                 sums[later.surprises] += math.exp(-later.nats)
             assert max(sums.values()) <= 1 + 1e-12, (offer, sums)
             if law == "C'":  # and all of them together, where the word pays for its place as well
-                state = replace(stated(mechanism, offer.rows), best=offer.payload.best)
+                state = replace(stated(mechanism, offer.rows), best=number_in(offer, "best"))
                 assert chance_of_words(mechanism, state, offer, told) <= 1 + 1e-12
             tried += 1
     assert tried >= 6
@@ -167,7 +168,7 @@ def before(mechanism: Any, offer: Offer, symbol: Symbol) -> float:
     if offer.null is not None or name in ("AboveThreshold", "PairedLadder"):
         return 0.0
     if name == "Ladder":
-        if offer.payload.best is None:
+        if number_in(offer, "best") is None:
             return math.log(offer.payload.cells)
         return math.log(symbol * (symbol + 1)) if symbol and mechanism.feedback == "score" else 0.0  # type: ignore[operator]
     if offer.payload.guess is None:

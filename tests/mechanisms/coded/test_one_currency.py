@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
+from tests.mechanisms.changed_offers import number_in
 from tests.mechanisms.synthetic.nodes import Told
 from unworn import Holdout, col, mean, share
 from unworn.bounds.covers import cosine_nats
@@ -153,7 +154,7 @@ class Play:
         return total
 
     def _after(self, state: State, offer: Offer, symbol: Any) -> tuple[float, float, State]:
-        name = (state, offer.payload.guess, offer.final, offer.payload.most, symbol)
+        name = (state, offer.payload.guess, offer.final, number_in(offer, "most"), symbol)
         if name not in self._later:
             word = list(symbol) if isinstance(symbol, tuple) else symbol
             published = publish_symbol(self.mechanism, offer, word)

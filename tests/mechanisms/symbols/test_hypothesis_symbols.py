@@ -98,7 +98,7 @@ def test_levels_are_those_of_the_word_that_rejects() -> None:
     splitting = SampleSplitting()
     part = splitting.offer_test(splitting.begin(1000, 0.95, asks=10), replace(TEST, null=(1, 0.5, 0.01)))
     assert splitting.test_level(part) == part.log_level == pytest.approx(math.log(0.001))
-    assert (part.rows, part.part) == (100, (0, 10))
+    assert (part.rows, part.payload.part) == (100, (0, 10))
 
 
 def test_levels_of_an_older_ledger_are_those_of_the_node() -> None:
@@ -151,8 +151,8 @@ def test_every_kind_is_judged_by_its_own_test() -> None:
     assert not rejected(paired, 0.03, 0.5)
     assert not rejected(with_numbers(paired, null=(-1, 0.0, 0.05)), 0.03, 0.09)
     assert rejected(with_numbers(paired, null=(-1, 0.0, 0.05)), -0.03, 0.09)
-    assert rejected(replace(paired, null=(1, -0.05, 0.05)), 0.03, 0.09)
-    assert not rejected(replace(paired, null=(1, 0.02, 0.05)), 0.03, 0.09)
+    assert rejected(with_numbers(paired, null=(1, -0.05, 0.05)), 0.03, 0.09)
+    assert not rejected(with_numbers(paired, null=(1, 0.02, 0.05)), 0.03, 0.09)
     losses = replace(paired, low=-7.0, high=7.0, zero_one=False)
     assert rejected(losses, 0.5, 0.1)  # spread is a share of the span, the value is not
     assert not rejected(losses, 0.05, 0.1)
@@ -289,7 +289,9 @@ def rejections_at_all_nodes(level: float, depth: int, planned: int | None) -> fl
         for place, state in enumerate(states):
             at = level / 2 if place % 3 == 2 else level
             offer = mechanism.offer_test(state, replace(TEST, null=(1, 0.5, at)))
-            beyond = next(x for x in range(501) if rejects(offer, 0.5 + x / rows, 1.0, mechanism.test_level(offer)))
+            beyond = next(
+                x for x in range(501) if rejects(offer, 1, 0.5, 0.5 + x / rows, 1.0, mechanism.test_level(offer))
+            )
             total += float(binom.sf(rows // 2 + beyond - 1, rows, 0.5))
             later += [mechanism.after(state, mechanism.event(offer, symbol)) for symbol in (0, 1)]
         states = later
@@ -309,6 +311,7 @@ def test_parts_looked_at_once_need_no_more_than_the_number_of_asks() -> None:
     law, level, asks, rows = (0.5, 0.3, 0.2), 0.5, 4, 40
     splitting = SampleSplitting()
     offer = splitting.offer_test(splitting.begin(rows, 0.95, asks), replace(TEST, null=(1, 0.5, level)))
-    counts = [x for x in range(offer.rows + 1) if rejects(offer, x / offer.rows, 1.0, splitting.test_level(offer))]
+    used = splitting.test_level(offer)
+    counts = [x for x in range(offer.rows + 1) if rejects(offer, 1, 0.5, x / offer.rows, 1.0, used)]
     each = sum(binom.pmf(x, offer.rows, law[0]) for x in counts)
     assert 0 < each <= level / asks
