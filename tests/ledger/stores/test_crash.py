@@ -113,7 +113,7 @@ def test_a_kill_between_key_and_terms_leaves_no_holdout(tmp_path: Path) -> None:
 
     def work(acknowledge: Callable[[str], None]) -> None:
         store = SQLiteStore(path)
-        store.append = lambda *_, **__: (acknowledge("at terms"), threading.Event().wait())  # type: ignore[method-assign]
+        store._append = lambda *_, **__: (acknowledge("at terms"), threading.Event().wait())  # type: ignore[method-assign]
         store.create(terms, key)
 
     assert harness().run_and_kill([work], 0.01) == [["at terms"]]
