@@ -52,10 +52,7 @@ class FewRows:
 
     def nats(self) -> float:
         """The least that the theorem gives, over the chances of keeping a row."""
-        return min(
-            claim_nats(self.beta, self.asks * self.cost(kept), kept)
-            for kept in np.linspace(0.1, 0.9, 17)
-        )
+        return min(claim_nats(self.beta, self.asks * self.cost(kept), kept) for kept in np.linspace(0.1, 0.9, 17))
 
     def worst(self, nats: float, reach: int) -> float:
         """The best analyst's chance that some interval misses: exactly, over all questions and all outcomes."""

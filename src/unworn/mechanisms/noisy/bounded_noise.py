@@ -55,7 +55,9 @@ class BoundedNoise(NoisyMean):
         if zero is None:
             return
         if isinstance(zero, bool) or not isinstance(zero, int) or not 2 <= zero <= _FURTHEST:
-            raise ValueError(f"cosine_zero is a whole number of rows from 2 to {_FURTHEST:,}, or None, not {zero!r:.40}")
+            raise ValueError(
+                f"cosine_zero is a whole number from 2 to {_FURTHEST:,} (rows), or None, not {zero!r:.40}"
+            )
         if self.accounting != "F" or self.scale is None:
             raise ValueError("noise that is cut off is priced by Theorem F alone, at a given scale: say accounting='F'")
 
