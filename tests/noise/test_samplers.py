@@ -191,7 +191,7 @@ def test_cosine_is_bounded_and_a_chance_of_one_is_kept() -> None:
         assert np.abs(raised_cosine(Stream(KEY, "bounded"), N, 50_000)).max() == N - 1
 
 
-CUT = [(1, 1), (1, 7), (2, 3), (50, 50), (50, 57), (445, 477), (10**6, 1_100_000)]
+CUT = [(1, 1), (2, 3), (50, 50), (50, 57), (445, 477), (10**6, 1_100_000)]
 
 
 @pytest.mark.parametrize(("N", "zero"), CUT)

@@ -46,7 +46,7 @@ class BoundedNoise(NoisyMean):
     signal: ClassVar[float] = math.pi
     law: ClassVar[tuple[str, ...]] = ("cosine_zero",)
 
-    cosine_zero: int | None = field(default=None, kw_only=True, repr=False)
+    cosine_zero: int | None = field(default=None, kw_only=True)
     """The M above, in rows, where the cosine is cut off; None where it is not."""
 
     def __post_init__(self) -> None:
@@ -55,9 +55,7 @@ class BoundedNoise(NoisyMean):
         if zero is None:
             return
         if isinstance(zero, bool) or not isinstance(zero, int) or not 2 <= zero <= _FURTHEST:
-            raise ValueError(
-                f"cosine_zero is a whole number from 2 to {_FURTHEST:,} (rows), or None, not {zero!r:.40}"
-            )
+            raise ValueError(f"cosine_zero is a whole number from 2 to {_FURTHEST:,} (rows), or None, not {zero!r:.40}")
         if self.accounting != "F" or self.scale is None:
             raise ValueError("noise that is cut off is priced by Theorem F alone, at a given scale: say accounting='F'")
 
