@@ -166,7 +166,7 @@ def best_cosine(n: int, k: int, beta: float) -> NoisyPlan:
 
     >>> plan = best_cosine(10_000, 735, 0.05)
     >>> round(plan.noise), round(plan.width, 4)
-    (449, 0.0997)
+    (445, 0.0998)
     """
     _check_plan(n, k, beta)
 
