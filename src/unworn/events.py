@@ -65,8 +65,9 @@ class Noised:
     """A count was released with fresh noise.
 
     ``scale`` is in units of what one row can change: for ``laplace`` the scale s of P(m) ∝ exp(−|m|/s), for
-    ``gaussian`` the standard deviation, for ``cosine`` the N beyond which |m| cannot come. ``drawn`` is the number of
-    fresh rows the count was taken over, with replacement where ``replaced``; None when it was taken over all.
+    ``gaussian`` the standard deviation, for ``cosine`` the N beyond which |m| cannot come, and for ``cut cosine`` too,
+    whose cosine would have reached 0 where entry 0 says. ``drawn`` is the number of fresh rows the count was taken
+    over, with replacement where ``replaced``; None when it was taken over all.
     """
 
     noise: str

@@ -70,7 +70,8 @@ def test_it_takes_the_noise_for_what_it_is() -> None:
     holdout = Holdout(scene.data, scene.labels, asks=41, mechanism=mechanism, ledger=SeededStore(rng))
     played = list(PosteriorSign(batch=True).play(holdout, scene, 41, rng))
     leans = np.array([answer.value - 0.5 for answer, _ in played[:-1]])
-    by_scores = posterior_weights(scene, leans, np.full(40, 0.5), Noised("cosine", 80.0))
+    zero = holdout.mechanism.cosine_zero  # type: ignore[attr-defined]
+    by_scores = posterior_weights(scene, leans, np.full(40, 0.5), Noised("cut cosine", 80.0), zero)
     asked = holdout._desk.transcript.entries[-1].body["fingerprint"]
     assert len(played) == 41
     assert asked == scene.vote(by_scores).question.fingerprint

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unworn.noise.samplers import discrete_gaussian_log_pmf, gaussian_log_pmf, laplace_log_pmf, raised_cosine_log_pmf
+from unworn.noise.samplers import (
+    cut_cosine_log_pmf,
+    discrete_gaussian_log_pmf,
+    gaussian_log_pmf,
+    laplace_log_pmf,
+    raised_cosine_log_pmf,
+)
 
 SCALED = [laplace_log_pmf, gaussian_log_pmf, discrete_gaussian_log_pmf]
 Pmf = Callable[..., Any]
@@ -45,6 +51,16 @@ def test_the_cosine_sums_to_one_and_is_bounded(N: int) -> None:
     inside = np.abs(m) < N
     assert np.array_equal(found > 0, inside)
     np.testing.assert_allclose(found[inside], (1 + np.cos(np.pi * m[inside] / N)) / (2 * N), atol=1e-15 / N)
+
+
+@pytest.mark.parametrize(("N", "zero"), [(1, 1), (1, 9), (2, 3), (50, 50), (50, 57), (445, 477)])
+def test_a_cosine_that_is_cut_off_sums_to_one(N: int, zero: int) -> None:
+    m = np.arange(-zero - 3, zero + 4)
+    found = np.exp(cut_cosine_log_pmf(m, N, zero))
+    assert math.fsum(found) == pytest.approx(1, abs=2e-14)
+    assert np.array_equal(found > 0, np.abs(m) < N)
+    inside = 1 + np.cos(np.pi * m[found > 0] / zero)
+    np.testing.assert_allclose(found[found > 0], inside / math.fsum(inside), rtol=1e-12)
 
 
 @pytest.mark.parametrize("pmf", SCALED)

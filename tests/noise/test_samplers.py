@@ -14,6 +14,8 @@ from tests.noise.support import KEY, Given, fits
 from unworn.noise import Stream, comparison, exact_comparison, inversion
 from unworn.noise.noise_checks import check_whole
 from unworn.noise.samplers import (
+    cut_cosine,
+    cut_cosine_log_pmf,
     discrete_gaussian,
     discrete_gaussian_log_pmf,
     gaussian,
@@ -187,6 +189,44 @@ def test_cosine_is_bounded_and_a_chance_of_one_is_kept() -> None:
             assert raised_cosine(Given([first, coin], further=[5]), 1, 1).tolist() == [0]
     for N in (1, 2, 3):
         assert np.abs(raised_cosine(Stream(KEY, "bounded"), N, 50_000)).max() == N - 1
+
+
+CUT = [(1, 1), (2, 3), (50, 50), (50, 57), (445, 477), (10**6, 1_100_000)]
+
+
+@pytest.mark.parametrize(("N", "zero"), CUT)
+def test_a_cosine_that_is_cut_off_has_its_law(N: int, zero: int) -> None:
+    # A false alarm of 1e-7 for each case.
+    drawn = cut_cosine(Stream(KEY, "cut", N), N, zero, 200_000)
+    assert drawn.dtype == np.int64
+    assert np.abs(drawn).max() == N - 1 or N > 400
+    assert fits(drawn, lambda m: cut_cosine_log_pmf(m, N, zero))
+
+
+def test_the_test_of_a_cut_can_fail() -> None:
+    """A cut off by one, another cosine, no cut, and weights that do not add up: none of them passes."""
+    drawn = cut_cosine(Stream(KEY, "cut", 50), 50, 80, 200_000)
+    for N, zero in ((49, 80), (51, 80), (50, 76), (50, 84), (80, 80)):
+        assert not fits(drawn, lambda m, N=N, zero=zero: cut_cosine_log_pmf(m, N, zero))
+    assert not fits(drawn, lambda m: raised_cosine_log_pmf(m, 80))
+
+
+@pytest.mark.parametrize(("N", "zero"), [(3, 5), (50, 80), (445, 477)])
+def test_a_draw_beyond_the_cut_is_drawn_again_and_no_other_is(N: int, zero: int) -> None:
+    # No chance is involved: the first draw of the whole cosine that is before the cut.
+    for at in range(500):
+        stream = Stream(KEY, "again", at)
+        while abs(expected := int(raised_cosine(stream, zero, 1)[0])) >= N:
+            pass
+        assert cut_cosine(Stream(KEY, "again", at), N, zero, 1).tolist() == [expected]
+
+
+@pytest.mark.parametrize(("N", "zero"), [(0, 3), (4, 3), (2.5, 3), (True, 3), (2, math.inf), (2, 2**53), (2, 0)])
+def test_a_cut_that_is_none_is_refused(N: float, zero: float) -> None:
+    with pytest.raises(ValueError, match="must be a whole number"):
+        cut_cosine(Stream(KEY), N, zero, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="must be a whole number"):
+        cut_cosine_log_pmf(0, N, zero)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("draw", [laplace_noise, gaussian, discrete_gaussian])

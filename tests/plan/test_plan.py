@@ -109,7 +109,7 @@ def test_drawing_mechanisms_say_what_they_do() -> None:
 def test_the_best_depends_on_the_guesses() -> None:
     few, many = planned(1_000_000, 100_000), planned(1_000_000, 100_000, None, 5_000)
     assert (few.best, few.best_without_guesses) == ("GuessAndCheck", "BoundedNoise")
-    assert few.reason == "GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.0327"
+    assert few.reason == "GuessAndCheck, if every guess is right; without guesses BoundedNoise, ± 0.0325"
     assert (many.best, many.best_without_guesses) == ("BoundedNoise", "BoundedNoise")
     assert "if all but 5,000 of 100,000 guesses are right" in many.reason
     assert many.advice.startswith("Ask with care")

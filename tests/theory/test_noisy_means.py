@@ -45,13 +45,15 @@ class FewRows:
     asks: int
     radius: int
     beta: float
+    zero: int | None = None
+    """Where the cosine would be 0, if it is cut off."""
+
+    def cost(self, kept: float) -> float:
+        return cosine_nats(self.rows, kept, self.radius, self.zero)
 
     def nats(self) -> float:
         """The least that the theorem gives, over the chances of keeping a row."""
-        return min(
-            claim_nats(self.beta, self.asks * cosine_nats(self.rows, kept, self.radius), kept)
-            for kept in np.linspace(0.1, 0.9, 17)
-        )
+        return min(claim_nats(self.beta, self.asks * self.cost(kept), kept) for kept in np.linspace(0.1, 0.9, 17))
 
     def worst(self, nats: float, reach: int) -> float:
         """The best analyst's chance that some interval misses: exactly, over all questions and all outcomes."""
@@ -100,11 +102,13 @@ class FewRows:
         log_chance = [math.lgamma(self.rows + 1) - sum(math.lgamma(c + 1) for c in each) for each in counts]
         weights = np.exp(np.array(log_chance) + counts @ np.log(self.chances))
         places = np.arange(1 - self.radius, self.rows + self.radius)
+        law = 1 + np.cos(np.pi * np.arange(1 - self.radius, self.radius) / (self.zero or self.radius))
+        chances = np.append(law / law.sum(), 0.0)
         moves = []
         for size in range(1, kinds // 2 + 1):  # the others say the same the other way round
             for asked in combinations(range(kinds), size):
                 z = places[:, np.newaxis] - counts[:, list(asked)].sum(axis=1)
-                said = np.where(abs(z) < self.radius, (1 + np.cos(np.pi * z / self.radius)) / (2 * self.radius), 0.0)
+                said = chances[np.where(abs(z) < self.radius, z + self.radius - 1, -1)]
                 moves.append((sum(self.chances[kind] for kind in asked), said))
         return weights, moves
 
@@ -119,6 +123,8 @@ FEW = [
     FewRows(6, (0.05, 0.15, 0.8), 2, 2, 0.5),
     FewRows(8, (0.02, 0.08, 0.9), 2, 3, 0.4),
     FewRows(12, (0.01, 0.03, 0.96), 2, 2, 0.7),
+    FewRows(6, (0.05, 0.15, 0.8), 2, 2, 0.5, zero=3),
+    FewRows(8, (0.02, 0.08, 0.9), 2, 3, 0.4, zero=5),
 ]
 
 
@@ -136,19 +142,22 @@ def test_no_analyst_of_few_rows_makes_an_interval_miss_too_often(plan: FewRows, 
         (FewRows(7, (0.3, 0.3, 0.4), 2, 4, 0.5), 0.5),
         (FewRows(9, (0.2, 0.3, 0.5), 2, 3, 0.5), 0.4),
         (FewRows(5, (0.1, 0.2, 0.3, 0.4), 2, 3, 0.5), 0.6),
+        (FewRows(60, (0.5, 0.5), 1, 20, 0.5, zero=23), 0.7),
+        (FewRows(9, (0.2, 0.3, 0.5), 2, 3, 0.5, zero=5), 0.4),
     ],
     ids=str,
 )
 @in_two_sizes(short=1, full=2)
 def test_no_analyst_of_few_rows_learns_more_than_is_paid(plan: FewRows, kept: float, size: int) -> None:
     plan = replace(plan, asks=plan.asks if size == 1 else min(plan.asks + 1, 3))
-    assert 0 < plan.learned(kept) <= plan.asks * cosine_nats(plan.rows, kept, plan.radius)
+    assert 0 < plan.learned(kept) <= plan.asks * plan.cost(kept)
 
 
 def test_half_the_cost_is_less_than_is_learned() -> None:
     """The check above can fail: kappa halved. Where rows are many and most of them kept, little is left of it."""
-    plan = FewRows(60, (0.5, 0.5), 1, 20, 0.5)
-    assert plan.learned(0.7) > cosine_nats(60, 0.7, 20) / 2
+    for zero in (None, 23):
+        plan = FewRows(60, (0.5, 0.5), 1, 20, 0.5, zero)
+        assert plan.learned(0.7) > plan.cost(0.7) / 2
 
 
 def test_intervals_that_forget_noise_and_questions_miss_too_often() -> None:
@@ -205,7 +214,9 @@ def _weights(mechanism: NoisyMean, rows: int, told: np.ndarray) -> np.ndarray:
     radius = int(scale)
     z = np.arange(1 - radius, radius)
     others = binom.pmf(np.arange(rows), rows - 1, 0.5)
-    spread = np.convolve(others, (1 + np.cos(np.pi * z / radius)) / (2 * radius))  # from 1 - radius on
+    zero = (mechanism.cosine_zero if isinstance(mechanism, BoundedNoise) else None) or radius
+    law = 1 + np.cos(np.pi * z / zero)
+    spread = np.convolve(others, law / law.sum())  # from 1 - radius on
     logs = np.log(np.maximum(np.concatenate([[0.0], spread, [0.0]]), 1e-300))
     at = told.astype(int) - (1 - radius) + 1
     return logs[at - 1] - logs[at]
@@ -271,7 +282,7 @@ def test_a_cost_that_is_looked_at_for_one_count_is_found_out() -> None:
     from unworn.bounds import covers
 
     told, reach = cosine_nats(400, 0.35, 10), covers._reach(400, 0.35, 100.0, 2)
-    logs = covers._log_cover(10, math.sqrt(covers.stretched_variance(400, 0.35)), 9 + reach)
+    logs = covers._log_cover(10, 10, math.sqrt(covers.stretched_variance(400, 0.35)), 9 + reach)
     z = np.arange(-9, 10)
     noise = np.log((1 + np.cos(np.pi * z / 10)) / 20)
     ahead = covers._Ahead(logs)
@@ -300,7 +311,7 @@ def test_a_share_of_rows_chosen_when_the_costs_are_seen_is_found_out() -> None:
     holdout.ask(share(col("age") > 50))
     first, entry = holdout._desk.transcript.entries[:2]
     sealed = holdout.mechanism
-    seen: Any = replace(sealed, price=None, kappa=None).settled(20_000, 0.95, 1)
+    seen: Any = replace(sealed, price=None, kappa=None, cosine_zero=None).settled(20_000, 0.95, 1)
     assert seen.price[2] < sealed.price[2]
     key = Key.new()
     body = {**entry.body, "offer": [list(seen.price) if v == list(sealed.price) else v for v in entry.body["offer"]]}

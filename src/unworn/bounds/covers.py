@@ -14,13 +14,13 @@ c, and what is left to check over all counts is a little skewness. Proofs: ``doc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from unworn.bounds.numerics import Floats, check_between, check_probability, whole
+from unworn.bounds.spread_cosine import log_spread_cosine
 
 _SMOOTH = 7
 """The order of the spline by which a stretched count is rounded: its sixth derivative is that of the noise itself."""
@@ -38,18 +38,8 @@ WIDEST_RADIUS = 2**22
 """Noise wider than this is not priced here: a transform of it takes seconds, and its privacy is priced all the same."""
 _WIDEST_SPREAD = 2.0**18
 """Nor is a Y that spreads further: for one ask, of more than 1e11 rows."""
-_FAR = 10.0
-"""Standard deviations from an end of the noise, past which nothing that came from beyond it is left in a float."""
-_WIDE = 4.0
-"""Standard deviations from the middle of the noise to its ends, from which on they are treated one by one."""
 _MOST_PARTS = 1_000
 """The most rows of which one is taken to count: what lies on their lattice is added up place by place."""
-
-
-@lru_cache(maxsize=1)
-def _quadrature() -> tuple[Floats, Floats]:
-    """Gauss and Legendre's nodes and weights: made when first needed, for they take longer than importing the rest."""
-    return np.polynomial.legendre.leggauss(96)
 
 
 def stretched_variance(n: float, kept: float) -> float:
@@ -75,11 +65,12 @@ def gaussian_nats(n: float, kept: float, sigma: float) -> float:
 
 
 @lru_cache(maxsize=512)
-def cosine_nats(n: int, kept: float, radius: int) -> float:
+def cosine_nats(n: int, kept: float, radius: int, zero: int | None = None) -> float:
     """The cost of raised-cosine noise that stays below ``radius``; for all counts, rounded against us.
 
-    The noise is covered by f# = itself, spread by a normal with the variance of Y. To first order the cost is
-    pi^2 Var Y / (2 radius^2), at every z: the cosine is the eigenfunction. Here it is computed, at so many counts that
+    The cosine reaches 0 at ``zero``, where it is not cut off before, at the radius; None where it is not cut. The noise
+    is covered by f# = itself, spread by a normal with the variance of Y. To first order the cost is
+    pi^2 Var Y / (2 zero^2), at every z: the cosine is the eigenfunction. Here it is computed, at so many counts that
     by the second differences the counts between them add at most 3 ten-thousandths, which are added. Infinite where
     the noise is wider than :data:`WIDEST_RADIUS`, or so few rows kept of so many that Y is.
 
@@ -87,25 +78,28 @@ def cosine_nats(n: int, kept: float, radius: int) -> float:
     0.00043618
     >>> round(math.pi**2 * stretched_variance(100_000, 0.925) / (2 * 4790**2), 8)
     0.0004361
+    >>> round(cosine_nats(100_000, 0.925, 4790, 4846), 8)
+    0.00042623
     """
     n, radius = whole("the number of rows", n, 1), whole("radius", radius, 2)
+    zero = radius if zero is None else whole("zero", zero, radius)
     check_probability("kept", kept)
     variance = stretched_variance(n, kept)
     spread = math.sqrt(variance)
-    if radius > WIDEST_RADIUS or spread > _WIDEST_SPREAD:
+    if zero > 2 * WIDEST_RADIUS or radius > WIDEST_RADIUS or spread > _WIDEST_SPREAD:
         return math.inf
     reach = _reach(n, kept, n / 4.0, 2)
     if reach > 2 * WIDEST_RADIUS:
         return math.inf
-    logs = _log_cover(radius, spread, radius - 1 + reach)
+    logs = _log_cover(radius, zero, spread, radius - 1 + reach)
     skew = abs(kept * _pull(kept) ** 3 - (1.0 - kept) / 8.0) / 3.0
     bend = skew * skew * _SIXTH / variance**3  # at most, from one count to the next: what e(c) turns by
-    first_order = math.pi**2 * variance / (2.0 * radius**2)
+    first_order = math.pi**2 * variance / (2.0 * zero**2)
     step = n if bend == 0.0 else math.floor(math.sqrt(8.0 * _FINE * first_order / bend))
     # Where these would be so many that it takes seconds, fewer: then more is added.
     step = max(step, 1, n // 2 * max(2 * (radius + reach), _WORK // 2_000) // _WORK)
     counts = sorted({*range(n // 2, n, step), n})
-    log_noise, ahead = _log_noise(radius), _Ahead(logs)
+    log_noise, ahead = _log_noise(radius, zero), _Ahead(logs)
     worst = max(float((log_noise - ahead.mean(_stretched_law(n, kept, c, reach))).max()) for c in counts)
     gap = max((b - a for a, b in pairwise(counts)), default=0)
     return max(worst, 0.0) + (gap * gap / 8.0 * bend if gap > 1 else 0.0) + _ROUNDING
@@ -134,9 +128,9 @@ def low_count_nats(n: int, kept: float, radius: int, most: int) -> float:
     length = 32.0 * math.sqrt(n * kept * (1.0 - kept)) + parts * (32.0 * math.sqrt(most * kept * (1.0 - kept)) + 20.0)
     if radius > WIDEST_RADIUS or math.sqrt(variance) > _WIDEST_SPREAD or max(reach, length) > 2 * WIDEST_RADIUS:
         return math.inf
-    ahead = _Ahead(_log_cover(radius, math.sqrt(variance), radius - 1 + reach))
+    ahead = _Ahead(_log_cover(radius, radius, math.sqrt(variance), radius - 1 + reach))
     law = _stretched_law(n, kept, most, reach, parts)
-    return max(float((_log_noise(radius) - ahead.mean(law)).max()), 0.0) + _ROUNDING
+    return max(float((_log_noise(radius, radius) - ahead.mean(law)).max()), 0.0) + _ROUNDING
 
 
 def allows_low_counts(n: int, kept: float, most: int) -> bool:
@@ -172,66 +166,23 @@ def _reach(n: int, kept: float, squares: float, parts: int) -> int:
     return math.ceil(min(tail, n * most)) + _SMOOTH
 
 
-def _log_noise(radius: int) -> Floats:
+def _log_noise(radius: int, zero: int) -> Floats:
     """ln f at each place that the raised cosine reaches."""
     z = np.arange(1 - radius, radius)
-    found: Floats = 2.0 * np.log(np.sin(0.5 * np.pi * (radius - np.abs(z)) / radius)) - math.log(radius)
+    # The sum of cos(pi z / zero) is Dirichlet's kernel.
+    kernel = math.sin(0.5 * math.pi * (2 * (zero - radius) + 1) / zero) / math.sin(0.5 * math.pi / zero)
+    total = 0.5 * (2 * radius - 1 + kernel)
+    found: Floats = 2.0 * np.log(np.sin(0.5 * np.pi * (zero - np.abs(z)) / zero)) - math.log(total)
     return found
 
 
-def _log_cover(radius: int, spread: float, end: int) -> Floats:
-    """ln f# on -end .. end: the raised cosine, spread by a normal, at whole numbers; they add up to 1."""
+def _log_cover(radius: int, zero: int, spread: float, end: int) -> Floats:
+    """ln f# on -end .. end: the noise, spread by a normal, at whole numbers; they add up to 1."""
     x = np.arange(end + 1, dtype=np.float64)
-    half = _log_spread(radius / spread, x / spread)
+    half = log_spread_cosine(radius / spread, zero / spread, x / spread)
     top = float(half.max())
     half -= top + math.log(2.0 * float(np.exp(half - top).sum()) - math.exp(half[0] - top))
     return np.concatenate([half[:0:-1], half])
-
-
-def _log_spread(end: float, x: Floats) -> Floats:
-    """The logarithm of 1 + cos(pi z / end) on -end .. end, spread by a standard normal, at x >= 0; but for a constant.
-
-    Let the cosine go on for ever: spread, it is 1 - flatter cos(pi u / end) at a distance u from an end. Of that is
-    taken off what came from past either end, I(u) = int_0^inf (1 - cos(pi w / end)) phi(u + w) dw; beyond an end only
-    what came from before it is left, I(u) again. Where both ends are near, a plain sum over the cosine.
-    """
-    if end < _WIDE:
-        nodes, weights = _quadrature()
-        z = end * nodes
-        logs = np.log(weights * np.cos(0.5 * np.pi * nodes) ** 2) - 0.5 * z**2
-        return _log_sums(lambda at: logs + at * z, x) - 0.5 * x**2
-    rate = math.pi / end
-    u, past, other = np.abs(x - end), np.full_like(x, -math.inf), np.full_like(x, -math.inf)
-    near, before = x > end - _FAR, x < end
-    past[near] = _log_past(rate, u[near])
-    other[x < _FAR - end] = _log_past(rate, x[x < _FAR - end] + end)
-    flat = -math.expm1(-0.5 * rate * rate) * np.cos(rate * u) + 2.0 * np.sin(0.5 * rate * u) ** 2
-    found = np.empty_like(x)
-    found[before] = np.log(flat[before] - np.exp(past[before]) - np.exp(other[before]))
-    found[~before] = past[~before] + np.log1p(-np.exp(other[~before] - past[~before]))
-    return found
-
-
-def _log_past(rate: float, u: Floats) -> Floats:
-    """ln I(u): a sum of positive terms, of which none that is small is lost."""
-
-    def logs(at: Floats) -> Floats:
-        last = np.minimum(13.0, 45.0 / np.maximum(at, 1e-300))  # what comes from further is no sixteenth digit
-        nodes, weights = _quadrature()
-        w = last * (0.5 * (nodes + 1.0))
-        found: Floats = np.log(last * weights * np.sin(0.5 * rate * w) ** 2) - w * (at + 0.5 * w)
-        return found
-
-    return _log_sums(logs, u) - 0.5 * u**2 - 0.5 * math.log(math.tau)
-
-
-def _log_sums(logs: Callable[[Floats], Floats], places: Floats) -> Floats:
-    """The logarithm of a sum at each place, a few thousand places at a time."""
-    found = np.empty_like(places)
-    for first in range(0, len(places), 4096):
-        part = slice(first, first + 4096)
-        found[part] = np.log(np.exp(logs(places[part, np.newaxis])).sum(axis=1))
-    return found
 
 
 class _Ahead:

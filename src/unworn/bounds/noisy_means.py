@@ -29,6 +29,8 @@ _AGAINST = 1.0 + 1e-6
 _ULPS = 4e-16
 _HOPELESS = 0.9
 """Where a plan promises so little to first order, it is not worked out: it promises nothing."""
+_CUT = 1.25
+"""Standard deviations of Y from where a cosine is cut off to where it would have reached 0."""
 _FEWEST = 0.02
 """The least chance with which rows are kept: a fiftieth of what is known for nothing is lost by it at most."""
 
@@ -108,21 +110,40 @@ class NoisyPlan:
     width: float
 
 
-def cosine_plan(n: int, k: int, beta: float, radius: int) -> NoisyPlan:
-    """Raised-cosine noise below a radius, with the share of rows kept that suits it.
+def cosine_plan(n: int, k: int, beta: float, radius: int, zero: int | None = None) -> NoisyPlan:
+    """Raised-cosine noise below a radius, of a cosine that is 0 at ``zero``, with the share of rows kept that suits it.
 
     >>> plan = cosine_plan(100_000, 87_000, 0.05, 4790)
     >>> round(plan.kept, 3), round(plan.width, 4)
     (0.926, 0.0999)
+    >>> round(cosine_plan(100_000, 87_000, 0.05, 4790, best_zero(100_000, 87_000, 0.05, 4790)).width, 4)
+    0.0994
     """
     _check_plan(n, k, beta)
     check_whole("radius", radius, 2)
-    kept = _best_share(n, k, beta, math.pi**2 / (2.0 * radius**2))
-    kappa = cosine_nats(n, kept, radius) * _AGAINST
+    zero = radius if zero is None else zero
+    kept = _best_share(n, k, beta, math.pi**2 / (2.0 * zero**2))
+    kappa = cosine_nats(n, kept, radius, zero) * _AGAINST
     if kappa == math.inf:  # wider than is priced here
         return NoisyPlan(float(radius), kept, kappa, kappa, radius - 1.0, 1.0)
     nats = claim_nats(beta, k * kappa, kept)
     return NoisyPlan(float(radius), kept, kappa, nats, radius - 1.0, _bounded_width(n, radius - 1.0, nats))
+
+
+def best_zero(n: int, k: int, beta: float, radius: float) -> int:
+    """Where the cosine should reach 0 if it is cut off at a radius: 5/4 standard deviations of Y further out.
+
+    A cosine that is cut off there costs no more than the whole one, which goes so much further: what it says beyond the
+    cut, the rows that are kept cannot tell from what they say before it. A cut further in shows (from 1.28 on).
+
+    >>> best_zero(10_000, 668, 0.05, 455)
+    488
+    """
+    zero = radius
+    for _ in range(2):  # the share of rows kept falls as the cosine goes further: never more than 5/4
+        kept = _best_share(n, k, beta, math.pi**2 / (2.0 * zero**2))
+        zero = radius + _CUT * math.sqrt(stretched_variance(n, kept))
+    return math.floor(zero)
 
 
 def gaussian_plan(n: int, k: int, beta: float, sigma: float) -> NoisyPlan:
@@ -141,23 +162,25 @@ def gaussian_plan(n: int, k: int, beta: float, sigma: float) -> NoisyPlan:
 
 @lru_cache(maxsize=1024)
 def best_cosine(n: int, k: int, beta: float) -> NoisyPlan:
-    """The radius with the narrowest intervals.
+    """The radius with the narrowest intervals, of a cosine that is cut off there.
 
-    >>> plan = best_cosine(10_000, 637, 0.05)
+    >>> plan = best_cosine(10_000, 735, 0.05)
     >>> round(plan.noise), round(plan.width, 4)
-    (449, 0.0997)
+    (445, 0.0998)
     """
     _check_plan(n, k, beta)
 
     def width(radius: float) -> float:  # to first order, which is all that choosing needs
-        kept = _best_share(n, k, beta, math.pi**2 / (2.0 * radius**2))
-        spent = k * math.pi**2 * stretched_variance(n, kept) / (2.0 * radius**2)
+        rate = math.pi**2 / (2.0 * best_zero(n, k, beta, radius) ** 2)
+        kept = _best_share(n, k, beta, rate)
+        spent = k * rate * stretched_variance(n, kept)
         return _bounded_width(n, radius - 1.0, claim_nats(beta, spent, kept))
 
     radius = lowest(width, math.sqrt(n * math.pi * math.sqrt(k)) / 2.0 + 2.0, close=2e-3)
     if width(radius) > _HOPELESS:
         return NoisyPlan(radius, _FEWEST, math.inf, math.inf, radius - 1.0, 1.0)
-    return cosine_plan(n, k, beta, max(2, min(round(radius), n)))
+    whole_radius = max(2, min(round(radius), n))
+    return cosine_plan(n, k, beta, whole_radius, best_zero(n, k, beta, whole_radius))
 
 
 @lru_cache(maxsize=1024)

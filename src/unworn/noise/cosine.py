@@ -1,4 +1,7 @@
-"""Raised-cosine noise: P(m) = (1 + cos(pi m / N)) / (2N) for integers |m| < N. It is bounded, and log-concave."""
+"""Raised-cosine noise: P(m) = (1 + cos(pi m / N)) / (2N) for integers |m| < N. It is bounded, and log-concave.
+
+So it is where it is cut off: P(m) proportional to 1 + cos(pi m / zero) for |m| < N, where N is less than ``zero``.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,22 @@ def raised_cosine(stream: Stream, N: int, size: int) -> Integers:
         block = drawn[start : start + _AT_ONCE]
         block[:] = uniform(stream, N, block.size)
         block[~compared(stream, chances(block, N), _exactly(block, N))] -= N
+    return drawn
+
+
+def cut_cosine(stream: Stream, N: int, zero: int, size: int) -> Integers:
+    """Exact draws of raised-cosine noise that is cut off at N, and would have reached 0 at ``zero``.
+
+    What falls beyond the cut is drawn again. How often that happens says nothing of what is drawn in the end.
+
+    >>> cut_cosine(Stream(bytes(32), "noise"), 4, 10, 6).tolist()
+    [1, 3, 0, 1, -2, 0]
+    """
+    zero = check_whole("zero", zero, 1, WIDEST)
+    N = check_whole("N", N, 1, zero, ", the zero of its cosine")
+    drawn = raised_cosine(stream, zero, size)
+    while (beyond := np.flatnonzero(np.abs(drawn) >= N)).size:
+        drawn[beyond] = raised_cosine(stream, zero, beyond.size)
     return drawn
 
 

@@ -59,6 +59,21 @@ def raised_cosine_log_pmf(m: ArrayLike, N: int) -> Floats:
         return np.asarray(2.0 * np.log(np.sin(left * (math.pi / (2.0 * N)))) - math.log(N))
 
 
+def cut_cosine_log_pmf(m: ArrayLike, N: int, zero: int) -> Floats:
+    """ln P(m) of raised-cosine noise that is cut off at N, P(m) proportional to sin(pi (zero - |m|) / (2 zero))^2.
+
+    >>> np.exp(cut_cosine_log_pmf([-2, -1, 0, 1, 2], 2, 3)).round(6).tolist()
+    [0.0, 0.3, 0.4, 0.3, 0.0]
+    """
+    zero = check_whole("zero", zero, 1, WIDEST)
+    N = check_whole("N", N, 1, zero, ", the zero of its cosine")
+    inside = np.abs(whole_numbers("m", m)) < N
+    # Of 2 zero times the law, the sum before the cut: that of the cosines is Dirichlet's kernel.
+    kernel = math.sin(math.pi * (2 * (zero - N) + 1) / (2.0 * zero)) / math.sin(math.pi / (2.0 * zero))
+    left = math.log((2 * N - 1 + kernel) / (2.0 * zero))
+    return np.asarray(np.where(inside, raised_cosine_log_pmf(m, zero) - left, -math.inf))
+
+
 def gaussian_log_pmf(m: ArrayLike, sd: float) -> Floats:
     """ln P(m) of rounded Gaussian noise: the normal probability of (m - 1/2, m + 1/2) / sd.
 

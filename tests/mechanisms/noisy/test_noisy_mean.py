@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.noise.support import fits
 from unworn import Certificate, Holdout, col, mean, share
 from unworn.bounds.covers import cosine_nats, gaussian_nats
 from unworn.bounds.noisy_means import claim_nats, count_limits
@@ -24,6 +25,8 @@ from unworn.mechanisms import BoundedNoise, Gaussian, from_json
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.noisy.noisy_mean import NoisyMean
+from unworn.noise import Stream
+from unworn.noise.samplers import cut_cosine_log_pmf
 from unworn.queries import statistic
 from unworn.queries.query import Facts
 
@@ -158,7 +161,14 @@ def test_a_failure_closes_the_holdout_as_ever(kind: type[NoisyMean], monkeypatch
         (lambda: Gaussian(0.1, kappa=0.1), "kappa"),
         (lambda: Gaussian(0.1, accounting="F", price=(0.1, 0.5, 3.0)), "kappa"),
         (lambda: BoundedNoise.for_(rows=10_000, asks=10, accounting="C"), "'F' or 'D2'"),  # type: ignore[arg-type]
-        (lambda: BoundedNoise.for_(rows=10_000, asks=700, width=0.1), "bring more rows"),
+        (lambda: BoundedNoise.for_(rows=10_000, asks=800, width=0.1), "bring more rows"),
+        (lambda: BoundedNoise(0.05, cosine_zero=600), "accounting='F'"),
+        (lambda: BoundedNoise(0.05, accounting="D2", cosine_zero=600), "accounting='F'"),
+        (lambda: BoundedNoise(accounting="F", cosine_zero=600), "at a given scale"),
+        (lambda: BoundedNoise(0.05, accounting="F", cosine_zero=600.0), "whole number"),  # type: ignore[arg-type]
+        (lambda: BoundedNoise(0.05, accounting="F", cosine_zero=True), "whole number"),
+        (lambda: BoundedNoise(0.05, accounting="F", cosine_zero=2**40), "whole number"),
+        (lambda: BoundedNoise(0.05, accounting="F", cosine_zero=400).begin(10_000, 0.95, 100), "no value beyond"),
     ],
 )
 def test_bad_parameters(make: Any, words: str) -> None:
@@ -189,7 +199,7 @@ def test_a_ledger_from_before_is_privacy_and_goes_on(
     ledger, rows, question = str(tmp_path / "old.db"), people(), share(col("age") > 50)
     with monkeypatch.context() as before:
         whole = kind.to_json
-        left = {"accounting", "kappa"}
+        left = {"accounting", "kappa", "cosine_zero"}
         before.setattr(kind, "to_json", lambda self: {k: v for k, v in whole(self).items() if k not in left})
         old = Holdout(rows, mechanism=kind(accounting="D2"), asks=ASKS, ledger=ledger)
         told = old.ask(question)
@@ -216,14 +226,17 @@ def test_entry_0_says_all_that_a_replay_needs(kind: type[NoisyMean]) -> None:
     assert again.complete()
     noise, kept, nats = mechanism.price or (0.0, 0.0, 0.0)
     scale = mechanism.noised(ROWS).scale
-    least = cosine_nats(ROWS, kept, int(scale)) if kind is BoundedNoise else gaussian_nats(ROWS, kept, scale)
+    if isinstance(mechanism, BoundedNoise):
+        least = cosine_nats(ROWS, kept, int(scale), mechanism.cosine_zero)
+    else:
+        least = gaussian_nats(ROWS, kept, scale)
     assert least <= (mechanism.kappa or 0) <= least * 1.00001
     assert claim_nats(1 - 0.95, ASKS * (mechanism.kappa or 0), kept) <= nats * (1 + 1e-12)
     assert noise >= mechanism.largest(ROWS, ASKS, 1 - 0.95)
 
 
 @kinds
-@pytest.mark.parametrize("what", ["kappa", "kept", "nats", "noise", "accounting", "half the rows"])
+@pytest.mark.parametrize("what", ["kappa", "kept", "nats", "noise", "accounting", "half the rows", "cut"])
 def test_terms_that_are_too_cheap_are_forged(kind: type[NoisyMean], what: str) -> None:
     """Each number by itself, also where the others follow from it: no card verifies, though well signed."""
     holdout = sealed(kind())
@@ -242,6 +255,13 @@ def test_terms_that_are_too_cheap_are_forged(kind: type[NoisyMean], what: str) -
         told["price"] = [noise, kept, nats * 0.99]
     elif what == "noise":
         told["price"] = [noise * 0.99, kept, nats]
+    elif what == "cut":  # the cosine of a wider noise, at its price
+        if kind is Gaussian:
+            pytest.skip("it has no ends")
+        zero = math.floor(1.5 * told["cosine_zero"])
+        told["kappa"] *= (told["cosine_zero"] / zero) ** 2
+        told["cosine_zero"] = zero
+        told["price"] = [noise, kept, (math.log(20) + ASKS * told["kappa"]) / (1 - kept)]
     elif what == "accounting":  # the numbers of one theorem under the name of the other
         told["accounting"], told["kappa"] = "D2", None
     else:  # priced as if there were twice the rows: what a part of m rows says, counted as n
@@ -252,6 +272,81 @@ def test_terms_that_are_too_cheap_are_forged(kind: type[NoisyMean], what: str) -
     forged = Entry.seal(first.holdout, 0, GENESIS, terms, key)
     with pytest.raises(Tampered):
         Certificate.of(forged, Entry.seal(first.holdout, 1, forged.hash, body, key)).verify()
+
+
+# ---------------------------------------------------------------------------- noise that is cut off
+
+
+def test_under_theorem_f_the_cosine_is_cut_off_and_entry_0_says_where() -> None:
+    holdout = sealed(BoundedNoise())
+    mechanism = holdout.mechanism
+    assert isinstance(mechanism, BoundedNoise)
+    radius = int(mechanism.noised(ROWS).scale)
+    assert mechanism.cosine_zero is not None
+    assert radius < mechanism.cosine_zero < 1.5 * radius
+    holdout.ask(share(col("age") > 50))
+    first, entry = holdout._desk.transcript.entries[:2]
+    assert first.body["mechanism"]["cosine_zero"] == mechanism.cosine_zero
+    assert entry.body["event"]["noise"] == "cut cosine"
+    assert sealed(BoundedNoise(accounting="D2")).mechanism.cosine_zero is None  # type: ignore[attr-defined]
+    given = BoundedNoise(0.05).settled(ROWS, 0.95, ASKS)
+    assert given.accounting == "F"
+    assert given.cosine_zero is not None
+    assert given.scale == 0.05
+
+
+def test_draws_are_those_of_the_law_that_is_sealed_and_mistakes_are_found_out() -> None:
+    """The auditor's question: does what is drawn have the law that is priced? Chi-square, false alarm 1e-7 each.
+
+    Planted: a table off by one, noise that is not cut off, and the cosine of another plan.
+    """
+    rows = 1_000
+    mechanism = BoundedNoise().settled(rows, 0.95, 3)
+    radius, zero = int(mechanism.noised(rows).scale), mechanism.cosine_zero or 0
+    key = bytes(range(32))
+
+    def draws(kind: BoundedNoise) -> np.ndarray:
+        return np.array([kind.draw(rows, Stream(key, "law", at)) for at in range(40_000)])
+
+    def law(m: np.ndarray) -> np.ndarray:
+        return cut_cosine_log_pmf(m, radius, zero)
+
+    assert fits(draws(mechanism), law)
+    wider = replace(mechanism, scale=(radius + 1) / rows)
+    for wrong in (wider, replace(mechanism, cosine_zero=None), replace(mechanism, cosine_zero=2 * zero)):
+        assert not fits(draws(wrong), law)
+
+
+def test_a_ledger_from_before_the_cut_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, rows, question = str(tmp_path / "old.db"), people(), share(col("age") > 50)
+    with monkeypatch.context() as before:
+        whole = BoundedNoise.to_json
+        before.setattr(BoundedNoise, "choose_law", lambda self, *_: self)
+        before.setattr(
+            BoundedNoise, "to_json", lambda self: {k: v for k, v in whole(self).items() if k != "cosine_zero"}
+        )
+        old = Holdout(rows, mechanism=BoundedNoise(), asks=ASKS, ledger=ledger)
+        told = old.ask(question)
+        assert "cosine_zero" not in told.certificate.first.body["mechanism"]
+        old.close()
+    opened = Holdout(rows, mechanism=BoundedNoise(), asks=ASKS, ledger=ledger)
+    assert opened.mechanism.cosine_zero is None  # type: ignore[attr-defined]
+    assert opened.mechanism.accounting == "F"  # type: ignore[attr-defined]
+    answer = opened.ask(share(col("age") > 40))
+    assert answer.certificate.entry.body["event"]["noise"] == "cosine"
+    answer.certificate.verify(opened._desk.transcript.entries)
+    assert (opened.ask(question).low, opened.ask(question).high) == (told.low, told.high)
+    opened.close()
+
+
+def test_another_cut_than_the_sealed_one_is_other_terms(tmp_path: Path) -> None:
+    ledger, rows = str(tmp_path / "cut.db"), people()
+    first = Holdout(rows, mechanism=BoundedNoise(0.05), asks=ASKS, ledger=ledger)
+    zero = first.mechanism.cosine_zero  # type: ignore[attr-defined]
+    first.close()
+    Holdout(rows, mechanism=BoundedNoise(0.05, accounting="F", cosine_zero=zero), asks=ASKS, ledger=ledger).close()
+    with pytest.raises(Mismatch, match="cosine_zero"):
+        Holdout(rows, mechanism=BoundedNoise(0.05, accounting="F", cosine_zero=zero + 1), asks=ASKS, ledger=ledger)
 
 
 def test_the_interval_is_that_of_the_released_count() -> None:

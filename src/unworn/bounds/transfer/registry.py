@@ -58,7 +58,7 @@ def widths(n: int, k: int, confidence: float = 0.95) -> dict[str, float]:
 
     >>> for name, width in sorted(widths(10**6, 10**4).items(), key=lambda item: item[1])[:5]:
     ...     print(f"{width:.4f} {name}")
-    0.0188 F bounded
+    0.0186 F bounded
     0.0231 F Gaussian
     0.0287 D2 bounded
     0.0290 D1+ bounded

@@ -13,6 +13,7 @@ from unworn.events import Noised
 from unworn.holdout import Holdout
 from unworn.lab.analysts.analyst import Analyst, Played, ask, ask_all, lean
 from unworn.lab.worlds import Scene
+from unworn.mechanisms import BoundedNoise
 
 Floats = NDArray[np.float64]
 
@@ -72,10 +73,15 @@ class PosteriorSign(Analyst):
             noise = event if isinstance(event, Noised) else None
             yield played
         if leans:
-            yield ask(holdout, scene.vote(posterior_weights(scene, np.array(leans), np.array(truths), noise)))
+            mechanism = holdout.mechanism
+            zero = mechanism.cosine_zero if isinstance(mechanism, BoundedNoise) else None
+            weights = posterior_weights(scene, np.array(leans), np.array(truths), noise, zero)
+            yield ask(holdout, scene.vote(weights))
 
 
-def posterior_weights(scene: Scene, leans: Floats, truths: Floats, noise: Noised | None) -> Floats:
+def posterior_weights(
+    scene: Scene, leans: Floats, truths: Floats, noise: Noised | None, zero: int | None = None
+) -> Floats:
     """How much each of the first probes counts for a row's log-odds, given how far all answers lie from the truths.
 
     Taken by itself a probe has a score s and Fisher information J: it measures the rows' value with the error of a
@@ -91,7 +97,7 @@ def posterior_weights(scene: Scene, leans: Floats, truths: Floats, noise: Noised
         if noise is None:
             scores[same], information[same] = leans[same] / (variance + extra), 1 / (variance + extra)
         else:
-            scores[same], information[same] = noise_score(leans[same], noise, drawn, float(variance))
+            scores[same], information[same] = noise_score(leans[same], noise, drawn, float(variance), zero)
     if len(leans) > _MOST_JOINT:
         return scores
     together = scene.covariance(len(leans))
@@ -100,8 +106,12 @@ def posterior_weights(scene: Scene, leans: Floats, truths: Floats, noise: Noised
     return np.asarray(np.linalg.solve(together, scores / information), dtype=np.float64)
 
 
-def noise_score(leans: Floats, noise: Noised, drawn: int, variance: float) -> tuple[Floats, float]:
+def noise_score(
+    leans: Floats, noise: Noised, drawn: int, variance: float, zero: int | None = None
+) -> tuple[Floats, float]:
     """−(ln g)′ at each lean, and the Fisher information of g: the law of noise (in ``drawn`` steps) plus a normal.
+
+    A cosine that is cut off would reach 0 at ``zero`` steps.
 
     >>> scores, information = noise_score(np.array([0.01]), Noised("gaussian", 30.0), 1000, 0.0004)
     >>> round(float(scores[0]) * 0.0013, 4), round(information * 0.0013, 3)  # 0.03² + 0.0004 = 0.0013
@@ -110,13 +120,13 @@ def noise_score(leans: Floats, noise: Noised, drawn: int, variance: float) -> tu
     spread = np.sqrt(variance)
     step = spread / _FINE
     scale = noise.scale / drawn
-    ends = {"cosine": scale, "gaussian": _REACH * scale, "laplace": 3 * _REACH * scale}
+    ends = {"cosine": scale, "cut cosine": scale, "gaussian": _REACH * scale, "laplace": 3 * _REACH * scale}
     if noise.noise not in ends:
         raise ValueError(f"the law of {noise.noise} noise is not known to this analyst")
     step = min(step, ends[noise.noise] / _FINE)
     places = step * np.arange(-int(ends[noise.noise] / step), int(ends[noise.noise] / step) + 1)
-    if noise.noise == "cosine":
-        law = 1 + np.cos(np.pi * places / scale)
+    if noise.noise in ("cosine", "cut cosine"):
+        law = 1 + np.cos(np.pi * places / (scale if zero is None else zero / drawn))
     elif noise.noise == "gaussian":
         law = np.exp(-0.5 * (places / scale) ** 2)
     else:

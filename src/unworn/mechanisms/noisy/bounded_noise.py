@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from unworn.events import Noised
 from unworn.mechanisms.contract.mechanism import Offer, State
@@ -15,15 +15,19 @@ from unworn.noise import Stream
 if TYPE_CHECKING:
     from unworn.bounds.noisy_means import NoisyPlan
 
+_FURTHEST = 2**23
+"""Rows, at which a cosine that is cut off may reach 0 at the furthest: wider noise is not priced by Theorem F."""
+
 
 @dataclass(frozen=True)
 class BoundedNoise(NoisyMean):
-    """The count of rows plus raised-cosine noise of radius ``scale``: P(m) ∝ 1 + cos(πm/N), |m| < N = n·scale.
+    """The count of rows plus raised-cosine noise of radius ``scale``: P(m) ∝ 1 + cos(πm/M), |m| < N = n·scale.
 
     Of all noise on a bounded interval it reveals the least about where its middle is (least Fisher information), and it
     has no tails: the worst of a million answers is no further off than the worst of one. It is priced from its exact
     probabilities: by how much more all rows reveal than a random part of them (Theorem F), or through a privacy-loss
-    distribution (D2). Both are rounded pessimistically.
+    distribution (D2). Both are rounded pessimistically. Under D2 the cosine reaches 0 at its radius, M = N. Under F it
+    is cut off there, and would have reached 0 a little further out: it then costs as little as if it went so far.
 
     Examples
     --------
@@ -42,15 +46,44 @@ class BoundedNoise(NoisyMean):
 
     certificates: ClassVar[tuple[str, ...]] = ("F bounded", "D2 bounded")
     signal: ClassVar[float] = math.pi
+    law: ClassVar[tuple[str, ...]] = ("cosine_zero",)
+
+    cosine_zero: int | None = field(default=None, kw_only=True)
+    """The M above, in rows, where the cosine is cut off; None where it is not."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        zero = self.cosine_zero
+        if zero is None:
+            return
+        if isinstance(zero, bool) or not isinstance(zero, int) or not 2 <= zero <= _FURTHEST:
+            raise ValueError(f"cosine_zero is a whole number from 2 to {_FURTHEST:,} (rows), or None, not {zero!r:.40}")
+        if self.accounting != "F" or self.scale is None:
+            raise ValueError("noise that is cut off is priced by Theorem F alone, at a given scale: say accounting='F'")
 
     def noised(self, rows: int) -> Noised:
-        return Noised("cosine", max(1, math.floor(rows * (self.scale or 0.0) + 1e-6)))
+        radius = max(1, math.floor(rows * (self.scale or 0.0) + 1e-6))
+        return Noised("cosine" if self.cosine_zero is None else "cut cosine", radius)
+
+    def choose_law(self, rows: int, asks: int, beta: float) -> Self:
+        from unworn.bounds.noisy_means import best_zero
+
+        radius = int(self.noised(rows).scale)
+        if self.cosine_zero is not None or not 2 <= radius < _FURTHEST // 2:
+            return self
+        zero = best_zero(rows, asks, beta, radius)
+        return replace(self, cosine_zero=zero) if radius < zero <= _FURTHEST else self
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if self.scale is not None and self.noised(rows).scale < 2:
             raise ValueError(
                 f"noise of scale {self.scale:.3g} is none at all with {rows:,} rows: bring more rows, plan fewer asks, "
                 f"or give a scale of {2 / rows:.3g} or more"
+            )
+        if self.cosine_zero is not None and self.cosine_zero < self.noised(rows).scale:
+            raise ValueError(
+                f"a cosine that is 0 at {self.cosine_zero:,} rows has no value beyond, and the noise would reach "
+                f"{self.noised(rows).scale - 1:,}: give a smaller scale, or leave cosine_zero to the plan"
             )
         return super().begin(rows, confidence, asks)
 
@@ -63,12 +96,12 @@ class BoundedNoise(NoisyMean):
     def answer_nats(self, rows: int, kept: float) -> float:
         from unworn.bounds.covers import cosine_nats
 
-        return cosine_nats(rows, kept, int(self.noised(rows).scale))
+        return cosine_nats(rows, kept, int(self.noised(rows).scale), self.cosine_zero)
 
     def noisy_plan(self, rows: int, asks: int, beta: float) -> NoisyPlan:
         from unworn.bounds.noisy_means import cosine_plan
 
-        return cosine_plan(rows, asks, beta, int(self.noised(rows).scale))
+        return cosine_plan(rows, asks, beta, int(self.noised(rows).scale), self.cosine_zero)
 
     def mean_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
         from unworn.bounds.noisy_means import count_limits
@@ -80,6 +113,9 @@ class BoundedNoise(NoisyMean):
         return count_limits(symbol - reach, symbol + reach, offer.rows, nats)
 
     def draw(self, rows: int, noise: Stream) -> int:
-        from unworn.noise.cosine import raised_cosine
+        from unworn.noise.cosine import cut_cosine, raised_cosine
 
-        return int(raised_cosine(noise, int(self.noised(rows).scale), 1)[0])
+        radius = int(self.noised(rows).scale)
+        if self.cosine_zero is None:
+            return int(raised_cosine(noise, radius, 1)[0])
+        return int(cut_cosine(noise, radius, self.cosine_zero, 1)[0])

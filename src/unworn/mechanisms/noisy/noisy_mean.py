@@ -39,6 +39,8 @@ class NoisyMean(Noisy, NamesItsTheorem):
     Statistics that are no means over rows need ``accounting="D2"``.
     """
 
+    law: ClassVar[tuple[str, ...]] = ()
+    """Parameters of the noise's law beside its scale, which the plan chooses under Theorem F where they are None."""
     signal: ClassVar[float] = 1.0
     """The privacy loss of one answer whose noise has scale 1, in standard deviations, where the noise is wide."""
 
@@ -63,6 +65,10 @@ class NoisyMean(Noisy, NamesItsTheorem):
     @abstractmethod
     def noisy_plan(self, rows: int, asks: int, beta: float) -> NoisyPlan:
         """The plan by Theorem F, at the best chance of keeping a row."""
+
+    def choose_law(self, rows: int, asks: int, beta: float) -> Self:
+        """This configuration, under Theorem F, with what is open of the noise's law chosen for the plan."""
+        return self
 
     @abstractmethod
     def mean_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
@@ -105,6 +111,7 @@ class NoisyMean(Noisy, NamesItsTheorem):
             plain = plain.chosen(rows, asks, 1 - confidence)
         if plain.accounting != "F":
             return super(NoisyMean, plain).settled(rows, confidence, asks)
+        plain = plain.choose_law(rows, asks, 1 - confidence)
         state = plain.begin(rows, confidence, asks)  # refuses a plan that cannot be kept
         found = plain._plan(rows, asks, state.log_beta)
         paid = plain.largest(rows, asks, math.exp(state.log_beta)), found.kept, found.nats
@@ -148,7 +155,8 @@ class NoisyMean(Noisy, NamesItsTheorem):
 
         if self.noised(rows).scale < 2:
             return "D2"
-        ours = replace(self, accounting="F").half_width(rows, asks, math.log(beta))
+        means = replace(self, accounting="F").choose_law(rows, asks, beta)
+        ours = means.half_width(rows, asks, math.log(beta))
         limit = stability(GDP(math.sqrt(asks) * self.signal / self.noised(rows).scale), beta).width
         if ours < self.largest(rows, asks, beta) + _CLEARLY * limit:
             return "F"
@@ -178,7 +186,8 @@ class NoisyMean(Noisy, NamesItsTheorem):
             return False
         if self.accounting not in (None, sealed.accounting or "D2"):  # a ledger that names none is D2's
             return False
-        named = ("price", "kappa", "accounting", *self._open())
+        named = ["price", "kappa", "accounting", *self._open()]
+        named += [name for name in self.law if getattr(self, name) is None]
         return replace(self, **{name: getattr(sealed, name) for name in named}) == sealed
 
     def _holds(self, rows: int, asks: int, log_beta: float) -> bool:
