@@ -1,8 +1,9 @@
 """Limits for questions that are no plain means: conditional shares, rankings, means that vary little.
 
-Each limit is for one fixed question and either side has the full level (theory of questions). ``..._cell_limits`` are those of a
-symbol: the value lies in a cell, and a gauge (how many rows count, how much values vary) within a bound. The others are those of
-an exact value that ends a conversation. ``declarations`` are the bounds that ``train`` suggests.
+Each limit is for one fixed question and either side has the full level (theory of questions). ``..._cell_limits`` are
+those of a symbol: the value lies in a cell, and a gauge (how many rows count, how much values vary) within a bound.
+The others are those of an exact value that ends a conversation. ``declarations`` are the bounds that ``train``
+suggests.
 """
 
 from unworn.bounds.questions.conditional_shares import (

@@ -52,10 +52,10 @@ def conditional_cell_limits(low: float, high: float, least: int, most: int, log_
     """Limits for P(B | A) where the share lies in a cell and the number of rows in A is only known to within bounds.
 
     They contain Clopper and Pearson's limits of every count and every number of rows a in ``least`` … ``most`` whose
-    share lies in [``low``, ``high``]. For a fixed share the limit shrinks as the rows increase, if one allows counts that
-    are no whole numbers (theory of questions, lemma 1), so the upper limit is the larger of two: that of the largest count
-    at ``least`` rows, which stands for all a until one more count fits into the cell, and that of the share ``high`` itself
-    at the first a where it does. The lower limit mirrors it.
+    share lies in [``low``, ``high``]. For a fixed share the limit shrinks as the rows increase, if one allows counts
+    that are no whole numbers (theory of questions, lemma 1), so the upper limit is the larger of two: that of the
+    largest count at ``least`` rows, which stands for all a until one more count fits into the cell, and that of the
+    share ``high`` itself at the first a where it does. The lower limit mirrors it.
 
     >>> low, high = conditional_cell_limits(0.88, 0.92, 1_000, 20_000, math.log(0.05))
     >>> round(low, 4), round(high, 4)

@@ -1,8 +1,9 @@
 """What rows that may be seen (``train``, practice rows) let one declare of rows that may not.
 
-A question that is narrowed by a *gauge* (how many rows count, how much values vary) agrees only if the gauge is within a bound
-that was declared beforehand. The bound leaves room for four standard errors, of both sets of rows, so an honest declaration is a
-surprise about once in 30,000 asks. Declaring badly costs a surprise or width, never validity.
+A question that is narrowed by a *gauge* (how many rows count, how much values vary) agrees only if the gauge is
+within a bound that was declared beforehand. The bound leaves room for four standard errors, of both sets of rows, so
+an honest declaration is a surprise about once in 30,000 asks. Declaring badly costs a surprise or width, never
+validity.
 """
 
 from __future__ import annotations

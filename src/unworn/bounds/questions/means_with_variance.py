@@ -26,10 +26,10 @@ _WITHIN = 0.999
 def variance_cell_limits(low: float, high: float, variance: float, n: float, log_side: float) -> tuple[float, float]:
     """Limits for a mean, where the rows' mean lies in a cell and their variance is at most ``variance``.
 
-    All numbers are on the scale of [0, 1]. For a mean μ = high + d the best λ gives evidence
-    n·(S/c²)(w - ln(1 + w)), S = v + d², w = cd/S, c = 1 - μ, against it, as long as the cell is no wider than 2v/d; where it
-    is, v is raised until it is not. The evidence rises with d (theory of questions, lemma 2). A cell and its bound on the
-    variance are one symbol, which fixes λ, and Chernoff's limit is at hand too: whichever is nearer may be published.
+    All numbers are on the scale of [0, 1]. For a mean μ = high + d the best λ gives evidence n·(S/c²)(w - ln(1 + w)),
+    S = v + d², w = cd/S, c = 1 - μ, against it, as long as the cell is no wider than 2v/d; where it is, v is raised
+    until it is not. The evidence rises with d (theory of questions, lemma 2). A cell and its bound on the variance
+    are one symbol, which fixes λ, and Chernoff's limit is at hand too: whichever is nearer may be published.
 
     >>> low, high = variance_cell_limits(0.0578, 0.0578, 0.0081, 13_000, math.log(0.025))
     >>> round(5_000 * (0.0578 - low), 2), round(5_000 * (high - 0.0578), 2)
@@ -52,11 +52,11 @@ def variance_cell_limits(low: float, high: float, variance: float, n: float, log
 
 
 def bet_rate(room: float, variance: float, n: float, log_side: float, largest_room: float = 1.0) -> float:
-    """The λ for :func:`final_distance` that suits what is expected, or 0 where Chernoff's limit is expected to be nearer.
+    """The λ for :func:`final_distance` that suits what is expected; 0 where Chernoff's limit is to be nearer.
 
-    It must be fixed before the rows are read, so everything here is public: the expected distance ``room`` of the mean from
-    the end of the range, the expected ``variance``, and a bound ``largest_room`` on what that distance can turn out to be
-    (1, or the far end of a cell that was told before). A poor expectation costs width, never validity.
+    It must be fixed before the rows are read, so everything here is public: the expected distance ``room`` of the
+    mean from the end of the range, the expected ``variance``, and a bound ``largest_room`` on what that distance can
+    turn out to be (1, or the far end of a cell that was told before). A poor expectation costs width, never validity.
 
     >>> round(bet_rate(1 - 0.0578, 0.0081, 13_000, math.log(0.025)), 4)
     0.226
@@ -78,11 +78,11 @@ def bet_rate(room: float, variance: float, n: float, log_side: float, largest_ro
 
 
 def final_distance(room: float, variance: float, n: float, log_side: float, rate: float) -> float:
-    """How far one limit lies from the exact mean: the population's is farther with probability exp(``log_side``) at most.
+    """How far a limit lies from the exact mean; the population's is beyond it with probability <= exp(``log_side``).
 
-    ``room`` is 1 - mean for the upper limit and the mean itself for the lower one, ``variance`` the rows' own. ``rate`` is
-    λ, fixed beforehand (:func:`bet_rate`); 0 means Chernoff's limit. While rate·room <= 1 the set of means that are not
-    excluded is an interval (theory of questions, lemma 3); beyond, nothing is excluded.
+    ``room`` is 1 - mean for the upper limit and the mean itself for the lower one, ``variance`` the rows' own.
+    ``rate`` is λ, fixed beforehand (:func:`bet_rate`); 0 means Chernoff's limit. While rate·room <= 1 the set of
+    means that are not excluded is an interval (theory of questions, lemma 3); beyond, nothing is excluded.
 
     >>> rate = bet_rate(1 - 0.06, 0.01, 13_000, math.log(0.025))
     >>> round(5_000 * final_distance(1 - 0.0578, 0.0081, 13_000, math.log(0.025), rate), 2)

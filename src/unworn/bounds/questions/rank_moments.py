@@ -100,8 +100,8 @@ def rank_moments(positives: ArrayLike, negatives: ArrayLike) -> RankMoments:
 def rank_difference_moments(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike]) -> RankMoments:
     """The moments of the difference φ - φ' of two rankings of the same rows, each given as (positives, negatives).
 
-    Placements subtract. The variance over single pairs would take a count in two dimensions; instead it is bounded by the
-    mean of \\|φ - φ'\\| <= (1 - φ) + (1 - φ'), which is safe and matters little, because blocks hold many pairs.
+    Placements subtract. The variance over single pairs would take a count in two dimensions; instead it is bounded by
+    the mean of \\|φ - φ'\\| <= (1 - φ) + (1 - φ'), which is safe and matters little, because blocks hold many pairs.
 
     >>> rows = [3.0, 2.0], [1.0, 2.5]
     >>> rank_difference_moments(rows, rows).value

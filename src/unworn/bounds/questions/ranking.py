@@ -1,12 +1,13 @@
 """Limits for the area under the ROC curve, and for the difference of two of them on the same rows.
 
-Given how many rows there are of each class, the area is a two-sample U-statistic. Cut the rows at random into r blocks of
-p positives and k negatives; each block's mean over its pairs is in [0, 1], has the right expectation, and blocks share no row.
-The area is the average of the blocks' mean over all ways to cut. Since exp is convex, whatever bound of E exp(·) holds for
-one way holds for the average (Hoeffding 1963, section 5). Blocks of one pair each and Chernoff's bound give min(n₊, n₋) in place
-of n. Larger blocks vary less, nearly as DeLong's variance says, and the bound for means with the rows' own variance
-(:mod:`~unworn.bounds.questions.means_with_variance`) makes use of that, because the average over all ways to cut of the blocks'
-variance can be computed. What must not be done is to use n₊ + n₋ rows, or all n₊·n₋ pairs, as if they were independent.
+Given how many rows there are of each class, the area is a two-sample U-statistic. Cut the rows at random into r
+blocks of p positives and k negatives; each block's mean over its pairs is in [0, 1], has the right expectation, and
+blocks share no row. The area is the average of the blocks' mean over all ways to cut. Since exp is convex, whatever
+bound of E exp(·) holds for one way holds for the average (Hoeffding 1963, section 5). Blocks of one pair each and
+Chernoff's bound give min(n₊, n₋) in place of n. Larger blocks vary less, nearly as DeLong's variance says, and the
+bound for means with the rows' own variance (:mod:`~unworn.bounds.questions.means_with_variance`) makes use of that,
+because the average over all ways to cut of the blocks' variance can be computed. What must not be done is to use n₊ +
+n₋ rows, or all n₊·n₋ pairs, as if they were independent.
 """
 
 from __future__ import annotations
@@ -84,10 +85,11 @@ def ranking_cell_limits(low: float, high: float, least: int, log_side: float) ->
 def ranking_difference_cell_limits(
     low: float, high: float, spread: float, least: int, log_side: float
 ) -> tuple[float, float]:
-    """Limits for the difference of two areas, where its value on the rows lies in a cell, \\|φ - φ'\\| has at most the mean
-    ``spread`` over pairs, and the smaller class has at least ``least`` rows.
+    """Limits for the difference of two areas, where its value on the rows lies in a cell.
 
-    As :func:`~unworn.bounds.paired.discordance`, with min(n₊, n₋) in place of n: the mean of \\|φ - φ'\\| is a U-statistic too.
+    \\|φ - φ'\\| has at most the mean ``spread`` over pairs, and the smaller class at least ``least`` rows. As
+    :func:`~unworn.bounds.paired.discordance`, with min(n₊, n₋) in place of n: the mean of \\|φ - φ'\\| is a U-statistic
+    too.
 
     >>> low, high = ranking_difference_cell_limits(-0.001, 0.001, 0.02, 5_000, -3.0)
     >>> round(high, 4)
@@ -105,9 +107,9 @@ def ranking_limits(
 ) -> tuple[float, float]:
     """Limits for the area from its exact value and variances, each missed with probability exp(``log_side``) at most.
 
-    The size of blocks, the rate λ and whether to use Chernoff's bound instead are chosen for either limit from ``expected``
-    and the numbers of rows in the two classes: the bound holds given these. ``inside`` is where the value is known to lie
-    before the rows are read, from an earlier answer.
+    The size of blocks, the rate λ and whether to use Chernoff's bound instead are chosen for either limit from
+    ``expected`` and the numbers of rows in the two classes: the bound holds given these. ``inside`` is where the
+    value is known to lie before the rows are read, from an earlier answer.
 
     >>> seen = RankMoments(500, 500, 0.9, 0.09, 0.0256, 0.0256)                 # DeLong: 0.9 ± 0.0198
     >>> low, high = ranking_limits(seen, -3.689, ExpectedRanking.from_guess(0.9))
@@ -180,7 +182,7 @@ def _distance(
 
 
 def _blocks(positives: int, negatives: int) -> Iterator[tuple[int, int, int]]:
-    """Numbers of blocks, and of positives and negatives in each: from single rows of the smaller class to half of it."""
+    """Numbers of blocks, of positives and of negatives in each: down from one row of the smaller class per block."""
     smaller, size = min(positives, negatives), 1
     while smaller // size > 1 or size == 1:
         blocks = smaller // size
