@@ -19,6 +19,7 @@ from unworn.bounds.numerics import check_between, check_rows
 from unworn.bounds.questions.conditional_shares import check_log_side
 
 _OUTWARD = 1e-12
+_LEAST = 1e-30  # a variance below it is taken for it
 _WITHIN = 0.999
 """How much of the largest rate that theory allows is used: at the largest itself ψ is infinite."""
 
@@ -70,7 +71,7 @@ def bet_rate(room: float, variance: float, n: float, log_side: float, largest_ro
     check_between("largest_room", largest_room, 0, 1)
     nats = -log_side / n
     best = _best_distance(room, variance, 0.0, nats)
-    rate = best / (variance + best * room) if best > 0.0 else 0.0
+    rate = best / (max(variance, _LEAST) + best * room)
     if rate * largest_room > _WITHIN:
         rate = _WITHIN / largest_room
         best = _distance_at(room, variance, nats, rate)
@@ -117,6 +118,7 @@ def variance_limits(
 
 def _best_distance(room: float, variance: float, cell: float, nats: float) -> float:
     """The distance, at most ``room``, from which on the best λ of each mean excludes it."""
+    variance = max(variance, _LEAST)
 
     def evidence(distance: float) -> float:
         square = max(variance, 0.5 * cell * distance) + distance * distance
@@ -152,7 +154,7 @@ def _first_above(evidence: Callable[[float], float], room: float) -> float:
     at_outer = evidence(outer) if outer > 0.0 else -1.0
     if not at_outer > 0.0:
         return room
-    at_inner = evidence(1e-300)
+    at_inner = evidence(0.0)
     for turn in range(200):
         if outer - inner <= _OUTWARD * outer:
             break
