@@ -40,9 +40,7 @@ def conditional_outcomes(n: int, share_of_a: float, share_of_b: float) -> Iterat
 
 def two_score_outcomes(positives: int, negatives: int, p: float, q: float) -> Iterator[tuple[float, int, int]]:
     """(probability, positives that score high, negatives that do), with only two scores."""
-    ups, downs = (
-        binom.pmf(np.arange(count + 1), count, chance) for count, chance in ((positives, p), (negatives, q))
-    )
+    ups, downs = (binom.pmf(np.arange(count + 1), count, chance) for count, chance in ((positives, p), (negatives, q)))
     for high in range(positives + 1):
         for low in range(negatives + 1):
             yield float(ups[high] * downs[low]), high, low

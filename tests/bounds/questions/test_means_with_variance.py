@@ -161,7 +161,9 @@ def test_finals_are_monotone_and_hold_their_point(
 
 @quiet
 @given(unit, st.floats(0, 0.25), rows, sides, st.floats(0.01, 1))
-def test_rates_keep_to_what_theory_allows(room: float, variance: float, n: int, log_side: float, largest: float) -> None:
+def test_rates_keep_to_what_theory_allows(
+    room: float, variance: float, n: int, log_side: float, largest: float
+) -> None:
     rate = bet_rate(room, variance, n, log_side, largest)
     assert 0 <= rate * largest < 1
 

@@ -127,14 +127,14 @@ def rank_difference_moments(first: tuple[ArrayLike, ArrayLike], second: tuple[Ar
 def hanley_mcneil(value: float) -> tuple[float, float]:
     """The covariances of two pairs that share their positive, and their negative, if scores were exponential.
 
-    Hanley and McNeil (1982): A/(2 - A) - A² and 2A²/(1 + A) - A². A guess of the spread where there is no ``train``.
+    Hanley and McNeil (1982): 2A²/(1 + A) - A² and A/(2 - A) - A². A guess of the spread where there is no ``train``.
 
     >>> [round(x, 4) for x in hanley_mcneil(0.9)]
-    [0.0082, 0.0426]
+    [0.0426, 0.0082]
     """
     check_between("value", value, 0, 1)
     square = value * value
-    return value / (2.0 - value) - square, 2.0 * square / (1.0 + value) - square
+    return 2.0 * square / (1.0 + value) - square, value / (2.0 - value) - square
 
 
 def ranking_error(value: float, covariances: tuple[float, float], positives: int, negatives: int) -> float:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from unworn.bounds.concentration import kl_above
 from unworn.bounds.numerics import check_between, check_whole
@@ -52,7 +53,7 @@ class ExpectedRanking:
         """The variance of a block's mean: as Hanley and McNeil's for so few rows.
 
         >>> round(ExpectedRanking.from_guess(0.9).block_variance(1, 9), 4)
-        0.0173
+        0.0479
         """
         single = self.value * (1.0 - self.value) if self.pair_variance is None else self.pair_variance
         shared = (negatives - 1) * self.covariances[0] + (positives - 1) * self.covariances[1]
@@ -155,30 +156,38 @@ def ranking_difference_limits(
 
 
 def _distance(
-    moments: RankMoments,
-    room: float,
-    expected_rooms: tuple[float, float],
-    log_side: float,
-    expected: ExpectedRanking,
+    moments: RankMoments, room: float, expected_rooms: tuple[float, float], log_side: float, expected: ExpectedRanking
 ) -> float:
-    """How far one limit lies from the area, ``room`` from the end of the range; what is expected of it, and at most."""
+    """How far one limit lies from the area, ``room`` from the end of the range."""
+    blocks, positives, negatives, rate = _chosen_blocks(
+        moments.positives, moments.negatives, expected_rooms, log_side, expected
+    )
+    return final_distance(room, moments.block_variance(positives, negatives), blocks, log_side, rate)
+
+
+@lru_cache(maxsize=256)
+def _chosen_blocks(
+    positives: int, negatives: int, expected_rooms: tuple[float, float], log_side: float, expected: ExpectedRanking
+) -> tuple[int, int, int, float]:
+    """How many blocks, the rows of either class in each, and λ: those with the nearest limit if all is as expected.
+
+    ``expected_rooms`` are the distance from the end of the range that is expected, and the largest possible.
+    """
     likely, largest = expected_rooms
-    pairs = min(moments.positives, moments.negatives)
+    pairs, previous = min(positives, negatives), 1.0
     nearest, best = final_distance(likely, 0.0, pairs, log_side, 0.0), (pairs, 1, 1, 0.0)
-    previous = 1.0
-    for blocks, positives, negatives in _blocks(moments.positives, moments.negatives):
-        variance = expected.block_variance(positives, negatives)
+    for blocks, some, others in _blocks(positives, negatives):
+        variance = expected.block_variance(some, others)
         rate = bet_rate(likely, variance, blocks, log_side, largest)
         if rate == 0.0:
             continue
         distance = final_distance(likely, variance, blocks, log_side, rate)
         if distance < nearest:
-            nearest, best = distance, (blocks, positives, negatives, rate)
+            nearest, best = distance, (blocks, some, others, rate)
         elif distance > previous:  # from here on there are too few blocks
             break
         previous = distance
-    blocks, positives, negatives, rate = best
-    return final_distance(room, moments.block_variance(positives, negatives), blocks, log_side, rate)
+    return best
 
 
 def _blocks(positives: int, negatives: int) -> Iterator[tuple[int, int, int]]:
