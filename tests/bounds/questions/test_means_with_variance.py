@@ -19,7 +19,8 @@ quiet = settings(derandomize=True, deadline=None, max_examples=150)
 unit = st.floats(0, 1)
 rows = st.integers(1, 10**7)
 sides = st.floats(-2000, -0.7)
-LAWS = [
+Law = tuple[tuple[float, float, float], tuple[float, float, float]]
+LAWS: list[Law] = [
     ((0.0, 0.1, 1.0), (0.3, 0.69, 0.01)),
     ((0.0, 0.05, 1.0), (0.6, 0.3, 0.1)),
     ((0.0, 0.5, 1.0), (0.1, 0.8, 0.1)),
@@ -30,7 +31,7 @@ LAWS = [
 N = 40
 
 
-def moments(law: tuple[tuple[float, ...], tuple[float, ...]]) -> tuple[float, float]:
+def moments(law: Law) -> tuple[float, float]:
     mean = sum(value * chance for value, chance in zip(*law, strict=True))
     return mean, sum(chance * (value - mean) ** 2 for value, chance in zip(*law, strict=True))
 
@@ -44,14 +45,14 @@ def log_wealth(mean: float, variance: float, truth: float, rate: float) -> float
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.7, 0.95])
-def test_the_expected_wealth_is_at_most_one(law: tuple, rate: float) -> None:  # type: ignore[type-arg]
+def test_the_expected_wealth_is_at_most_one(law: Law, rate: float) -> None:
     truth, _ = moments(law)
     wealth = sum(p * math.exp(log_wealth(m, v, truth, rate)) for p, m, v in three_point_outcomes(*law, N))
     assert wealth <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_rate_chosen_after_the_variance_is_seen_would_not_do(law: tuple) -> None:  # type: ignore[type-arg]
+def test_a_rate_chosen_after_the_variance_is_seen_would_not_do(law: Law) -> None:
     """The wealth of the best rate in hindsight has no right to Markov's inequality: its expectation exceeds one."""
     truth, _ = moments(law)
     rates = [0.05 * k / (1 - truth) for k in range(20)]
@@ -63,7 +64,7 @@ def test_a_rate_chosen_after_the_variance_is_seen_would_not_do(law: tuple) -> No
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_final_coverage_is_exact_for_good_and_poor_expectations(law: tuple, level: float) -> None:  # type: ignore[type-arg]
+def test_final_coverage_is_exact_for_good_and_poor_expectations(law: Law, level: float) -> None:
     truth, spread = moments(law)
     log_side = math.log(level)
     for guess, variance in ((truth, spread), (0.2, 0.25), (0.9, 1e-4)):
@@ -76,7 +77,7 @@ def test_final_coverage_is_exact_for_good_and_poor_expectations(law: tuple, leve
 
 
 @pytest.mark.parametrize("law", LAWS[:3])
-def test_what_is_not_excluded_is_an_interval(law: tuple) -> None:  # type: ignore[type-arg]
+def test_what_is_not_excluded_is_an_interval(law: Law) -> None:
     """Lemma 3: beyond the published limit every mean is excluded by its own test."""
     rate = 0.97
     for _, m, v in list(three_point_outcomes(*law, N))[::37]:
@@ -87,7 +88,7 @@ def test_what_is_not_excluded_is_an_interval(law: tuple) -> None:  # type: ignor
                 assert log_wealth(m, v, truth, rate) >= 3.0 * (1 - 1e-9)
 
 
-def laws_with_mean(truth: float, low: float, high: float) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+def laws_with_mean(truth: float, low: float, high: float) -> list[Law]:
     """Laws with a mean outside the cell under which the rows' mean still often falls into it.
 
     Most of the mass is in the cell, or wide around it, and the rest where it moves the mean most.
