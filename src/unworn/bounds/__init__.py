@@ -1,7 +1,8 @@
 """Pure functions of public numbers, one theorem family per file.
 
-``concentration``, ``binomial`` and ``paired`` are intervals for one fixed question; ``code_length`` prices adaptivity
-by Theorem C′, ``compression`` by Theorem C, which older ledgers keep; ``baselines`` are what one would do instead.
+``concentration``, ``binomial``, ``paired`` and ``questions`` are intervals for one fixed question; ``code_length``
+prices adaptivity by Theorem C′, ``compression`` by Theorem C, which older ledgers keep; ``baselines`` are what one
+would do instead.
 """
 
 from unworn.bounds.baselines import (

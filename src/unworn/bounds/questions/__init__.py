@@ -1,0 +1,61 @@
+"""Limits for questions that are no plain means: conditional shares, rankings, means that vary little.
+
+Each limit is for one fixed question and either side has the full level (theory of questions). ``..._cell_limits`` are
+those of a symbol: the value lies in a cell, and a gauge (how many rows count, how much values vary) within a bound.
+The others are those of an exact value that ends a conversation. ``declarations`` are the bounds that ``train``
+suggests.
+"""
+
+from unworn.bounds.questions.conditional_shares import (
+    conditional_cell_limits,
+    conditional_share_limits,
+    octave_rows,
+    row_octave,
+)
+from unworn.bounds.questions.declarations import (
+    declared_rows,
+    declared_smaller_class,
+    declared_variance,
+    mean_error,
+    share_error,
+)
+from unworn.bounds.questions.means_with_variance import bet_rate, variance_cell_limits, variance_limits
+from unworn.bounds.questions.rank_moments import (
+    RankMoments,
+    hanley_mcneil,
+    rank_difference_moments,
+    rank_moments,
+    ranking_error,
+)
+from unworn.bounds.questions.ranking import (
+    ExpectedRanking,
+    ranking_cell_limits,
+    ranking_difference_cell_limits,
+    ranking_difference_limits,
+    ranking_limits,
+)
+
+__all__ = [
+    "ExpectedRanking",
+    "RankMoments",
+    "bet_rate",
+    "conditional_cell_limits",
+    "conditional_share_limits",
+    "declared_rows",
+    "declared_smaller_class",
+    "declared_variance",
+    "hanley_mcneil",
+    "mean_error",
+    "octave_rows",
+    "rank_difference_moments",
+    "rank_moments",
+    "ranking_cell_limits",
+    "ranking_difference_cell_limits",
+    "ranking_difference_limits",
+    "ranking_error",
+    "ranking_limits",
+    "row_octave",
+    "share_error",
+    "variance_cell_limits",
+    "variance_limits",
+]
