@@ -9,7 +9,7 @@ from unworn.errors import Unaskable
 from unworn.queries.code.callables import function, function_from_json
 from unworn.queries.hypothesis import Hypothesis, hypothesis, hypothesis_from_json
 from unworn.queries.language.expressions import Expression, col, lit
-from unworn.queries.language.means import Mean, Share, mean, share
+from unworn.queries.language.means import ConditionalShare, Mean, Share, mean, share
 from unworn.queries.metrics.named_metrics import (
     accuracy,
     balanced_accuracy,
@@ -59,6 +59,7 @@ __all__ = [
 
 _READERS: dict[str, Callable[[Any], Query]] = {
     "share": Share.from_json,
+    "conditional": ConditionalShare.from_json,
     "mean": Mean.from_json,
     "metric": metric_from_json,
     "difference": difference_from_json,

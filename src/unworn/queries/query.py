@@ -18,7 +18,7 @@ from unworn.queries.schema import Schema
 
 __all__ = ["Facts", "Kind", "Query", "canonical"]
 
-Kind = Literal["binary", "unit", "paired", "statistic"]
+Kind = Literal["binary", "unit", "paired", "statistic", "conditional", "ranking"]
 
 _SHORTEST, _LONGEST = 1e-280, 1e307
 """Of a range: a trillionth of the one, and several times the other, is still a normal float."""
@@ -32,7 +32,9 @@ class Facts:
 
     ``kind`` is ``binary`` (0/1 values: exact binomial limits), ``unit`` (a mean of values in a range) or
     ``paired`` (a mean difference of two such values, each 0/1 when ``zero_one``), or ``statistic`` (one number for the
-    whole sample, which replacing one unit changes by at most ``sensitivity``, in its own units). It follows from the
+    whole sample, which replacing one unit changes by at most ``sensitivity``, in its own units); ``conditional`` (how
+    many of the rows in a subset say yes, :mod:`~unworn.queries.conditional_query`) or ``ranking`` (how often a row of
+    one class outranks a row of the other, :mod:`~unworn.queries.ranking_query`). It follows from the
     question's type and the schema, never from values. ``runs_code`` is true when user code sees the rows. ``null`` is
     (side, value, level) where a hypothesis is tested (:mod:`~unworn.queries.hypothesis`).
     """

@@ -276,6 +276,18 @@ class FinalPlace:
     told: tuple[Offer, Symbol] | None = None
 
 
+def refuse_subsets(facts: Facts, mechanism: Mechanism) -> None:
+    """Refuse what is counted over a subset of the rows, or over pairs of them, to a mechanism that knows only means."""
+    name = type(mechanism).__name__
+    if facts.kind == "conditional":
+        raise Unaskable(
+            f"{name} has no interval for a share of a subset (given=, where=, precision, recall, F1): ask for two "
+            "plain shares, of the rows with both and of the subset, as in ratio(share(a & b), share(a))"
+        )
+    if facts.kind == "ranking":
+        raise Unaskable(f"{name} has no interval for roc_auc, which compares rows in pairs: ask brier or log_loss")
+
+
 @dataclass(frozen=True)
 class Mechanism(ABC):
     """How an answer is made from the rows. Subclasses are found by name, from the ledger's entry 0."""
@@ -324,6 +336,7 @@ class Mechanism(ABC):
 
     def check(self, facts: Facts) -> None:
         """Refuse a question of a kind that this mechanism has no answer to, from public facts alone."""
+        refuse_subsets(facts, self)
         if facts.kind == "statistic":
             raise Unaskable(
                 f"a statistic is not a mean over rows, and {type(self).__name__} answers only means: "

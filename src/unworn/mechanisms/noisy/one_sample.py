@@ -7,7 +7,16 @@ from typing import ClassVar, Literal, Self
 
 from unworn.errors import TooFewRows, Unaskable
 from unworn.events import Drew, Event
-from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State, Symbol
+from unworn.mechanisms.contract.mechanism import (
+    Guess,
+    Mechanism,
+    Offer,
+    Published,
+    Reply,
+    State,
+    Symbol,
+    refuse_subsets,
+)
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal, number
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -72,6 +81,7 @@ class OneSample(Mechanism):
         return self == sealed or (self.flip is None and isinstance(sealed, OneSample))
 
     def check(self, facts: Facts) -> None:
+        refuse_subsets(facts, self)
         if facts.runs_code:
             raise Unaskable("OneSample reads one row, and runs no code on the others: ask with predictions in an array")
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from unworn.errors import Unaskable
-from unworn.mechanisms.contract.mechanism import Mechanism, Offer, Published, State, Symbol
+from unworn.mechanisms.contract.mechanism import Mechanism, Offer, Published, State, Symbol, refuse_subsets
 from unworn.queries.query import Facts
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class PricedMechanism(Mechanism):
         return [name for name in self.choices if getattr(self, name) is None]
 
     def check(self, facts: Facts) -> None:
+        refuse_subsets(facts, self)
         if facts.runs_code and facts.kind != "statistic":
             # One row could make it fail on all of them, or predict otherwise: no noise hides that.
             raise Unaskable(

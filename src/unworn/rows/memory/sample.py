@@ -264,7 +264,7 @@ class Sample:
         return nullcontext() if self.watch is None else self.watch.held()
 
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
-        """A count, a mean or a pair for each question, by its kind, in one pass over the rows."""
+        """A count, a mean or a pair for each question, by its kind, in one pass over the rows (rankings: one each)."""
         if self.watch is None:  # what nearly all asks are
             return row_passes.statistics(self, queries, self.members(part))
         with self.watch.held():
@@ -284,6 +284,11 @@ class Sample:
         """For paired questions: a row (mean difference, mean absolute difference) each."""
         with self.reading():
             return row_passes.differences(self, queries, self.members(part))
+
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+        """For means: (mean, variance as a share of the squared length of the range) over units."""
+        with self.reading():
+            return row_passes.moments(self, queries, self.members(part))
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """How many units came out 1, each rounded at random with its question's own stream, in one pass."""
