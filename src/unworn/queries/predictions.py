@@ -21,7 +21,7 @@ from unworn.errors import Unaskable
 from unworn.queries.arrays import are_floats, number_words
 from unworn.queries.code.live_code import Code
 from unworn.queries.column_reader import read_predictions
-from unworn.queries.metrics.class_labels import Class, as_classes
+from unworn.queries.metrics.class_labels import Class, as_class, as_classes
 from unworn.queries.row_protocol import Column, Frame, run_code
 
 T = TypeVar("T")
@@ -188,7 +188,8 @@ class FromModel:
 
     @property
     def label(self) -> str:
-        return self.name or type(self.model).__name__
+        function = self.method == "__call__" and getattr(self.model, "__name__", None)
+        return self.name or function or type(self.model).__name__
 
     def to_json(self) -> dict[str, Any]:
         identity = {"name": self.name} if self.name is not None else {"model": self.code.digest}
@@ -212,6 +213,32 @@ class FromModel:
         return run_code(run)
 
 
+class ConstantPrediction:
+    """The same number or class predicted for every row: what a model is measured against.
+
+    >>> ConstantPrediction(2.5).label
+    'the constant 2.5'
+    """
+
+    runs_code = False
+
+    def __init__(self, value: Any) -> None:
+        self.value = as_class(value)
+
+    @property
+    def label(self) -> str:
+        return f"the constant {self.value!r}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"constant": self.value}
+
+    def column(self, rows: int) -> Column:
+        """The prediction for so many rows, held once."""
+        if isinstance(self.value, str):
+            return Column("text", np.broadcast_to(np.int32(0), (rows,)), None, np.array([self.value], dtype=object))
+        return Column("number", np.broadcast_to(np.float64(self.value), (rows,)), finite=True)
+
+
 class RecordedPredictions:
     """Predictions known only by what a ledger keeps of them: enough to compare questions, not to ask one."""
 
@@ -230,7 +257,7 @@ class RecordedPredictions:
         return self.data
 
 
-Source = GivenPredictions | FromModel | RecordedPredictions
+Source = GivenPredictions | FromModel | ConstantPrediction | RecordedPredictions
 
 
 def _classes(model: Any) -> tuple[Class, ...] | None:
@@ -259,7 +286,7 @@ def as_source(
     """
     if isinstance(predictions, NamedPredictions):
         return as_source(predictions.predictions, methods, predictions.name, predictions.watch)
-    if isinstance(predictions, (GivenPredictions, FromModel, RecordedPredictions)):
+    if isinstance(predictions, (GivenPredictions, FromModel, ConstantPrediction, RecordedPredictions)):
         return predictions
     if isinstance(predictions, type) and not _needs_no_instance(predictions, (*methods, "predict")):
         name = predictions.__name__
@@ -270,9 +297,7 @@ def as_source(
                 return FromModel(predictions, method, name, watch=watch)
         raise Unaskable(f"{type(predictions).__name__} has no {' or '.join(methods)}, which this metric needs")
     if callable(predictions) and not hasattr(predictions, "__array__"):
-        raise Unaskable(
-            "a function is no model: give an object with a method predict, or the predictions that the function makes"
-        )
+        return FromModel(predictions, "__call__", name, watch=watch)
     return GivenPredictions(predictions, name)
 
 
@@ -287,6 +312,8 @@ def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:
         return source.column
     if isinstance(source, RecordedPredictions):
         raise Unaskable("this record of a question has no predictions; supply them")
+    if isinstance(source, ConstantPrediction):
+        return source.column(frame.whole.size)
     return frame.once((id(source), "predictions"), lambda: source.run(frame.features, frame.whole.size))
 
 

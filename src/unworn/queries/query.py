@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from unworn.basics.json_text import canonical
 from unworn.errors import Unaskable
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
+
+if TYPE_CHECKING:
+    from unworn.queries.composite import Composite
 
 __all__ = ["Facts", "Kind", "Query", "canonical"]
 
@@ -138,6 +141,21 @@ class Query(ABC):
     def fingerprint(self) -> str:
         return hashlib.sha256(self.canonical_text.encode()).hexdigest()
 
+    def __add__(self, other: object) -> Composite:
+        return _linear((1.0, self), (1.0, other))
+
+    def __sub__(self, other: object) -> Composite:
+        return _linear((1.0, self), (-1.0, other))
+
+    def __neg__(self) -> Composite:
+        return _linear((-1.0, self))
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what was worked out here: in another process the same names may stand for other code."""
         return {name: value for name, value in self.__dict__.items() if name not in _WORKED_OUT}
+
+
+def _linear(*terms: tuple[float, object]) -> Composite:
+    from unworn.queries.composite import linear  # which is made of questions
+
+    return linear(terms)

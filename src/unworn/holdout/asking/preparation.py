@@ -10,6 +10,7 @@ from unworn.basics.display import show_value
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
+from unworn.holdout.asking.composite_parts import part_guesses
 from unworn.holdout.asking.guesses import given_guess, train_guess
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.jobs import Ask
@@ -18,10 +19,13 @@ from unworn.mechanisms.contract.mechanism import STOPPED, has_failed
 from unworn.queries import Hypothesis, Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code
-from unworn.queries.metrics.named_metrics import metric_name
+from unworn.queries.composite import Composite, Question
+from unworn.queries.metrics.metric_catalogue import metric_name, needs_classes
+from unworn.queries.metrics.prediction_types import default_metric
 from unworn.queries.predictions import NamedPredictions
 from unworn.queries.query import Facts
 from unworn.record.answer import Answer
+from unworn.record.derived_answer import DerivedAnswer
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
@@ -96,7 +100,9 @@ class Preparation(HoldoutView):
             )
         return query, facts
 
-    def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
+    def _metric(self, metric: str | None, predictions: Any, name: str | None, options: dict[str, Any]) -> Question:
+        """A metric by its name; without one, the one that the estimator is usually scored by."""
+        metric = default_metric(predictions) if metric is None else metric
         if name is not None:
             check_text(name, "name=, what the predictions are known by,")
         return metric_query(
@@ -107,9 +113,16 @@ class Preparation(HoldoutView):
 
     def _options(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
         """What the metric needs, and ``train`` or practice rows can tell."""
-        wanted = metric_name(metric) == "balanced_accuracy" and not {"weights", "shares"} & set(options)
-        visible = self._practice_rows if self._train is None else self._train
-        return {**options, "shares": visible.class_shares()} if wanted and visible is not None else options
+        visible, own = self._practice_rows if self._train is None else self._train, metric_name(metric)
+        if visible is None or visible.schema.target is None:
+            return options
+        if own == "r2" and "baseline" not in options:
+            return {**options, "baseline": visible.label_mean()}
+        if own == "balanced_accuracy" and not {"weights", "shares", "classes"} & set(options):
+            return {**options, "shares": visible.class_shares()}
+        if needs_classes(metric) and own != "balanced_accuracy" and "classes" not in options:
+            return {**options, "classes": list(visible.class_shares())}
+        return options
 
     @cached_property
     def _few_rows(self) -> Sample:
@@ -128,6 +141,24 @@ class Preparation(HoldoutView):
             if ask.practice is not None:
                 answers[place] = replace(answers[place], practice=ask.practice)
         return answers
+
+    def _ask(
+        self,
+        question: Question | str,
+        guess: Any,
+        error: Any = None,
+        discordance: float | None = None,
+        **how: Any,
+    ) -> Answer | DerivedAnswer:
+        """One question's answer; or those of all parts of a composite, asked together, and what is made of them."""
+        if not isinstance(question, Composite):
+            return self._one(self._prepare(question, guess, error, discordance, **how))
+        if discordance is not None:
+            raise Unaskable(f"{question.label} is no paired question, and has no discordance: leave it out")
+        guesses = part_guesses(question, guess, error)
+        parts = zip(question.questions, guesses, strict=True)
+        answers = self._enter([self._prepare(part, value, own, **how) for part, (value, own) in parts])
+        return DerivedAnswer.of(question, [self._checked_answer(answer) for answer in answers])
 
     def _one(self, ask: Ask) -> Answer:
         (answer,) = self._enter([ask])

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from unworn.errors import Unaskable
+from unworn.queries.composite import Question
+from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.metrics.named_metrics import metric_from_json
 from unworn.queries.metrics.scored_query import Metric
 from unworn.queries.query import Facts, Query, canonical
+from unworn.queries.ranking_query import RankingQuery
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
 
@@ -55,7 +58,7 @@ class Difference(Query):
     def _facts(self, schema: Schema, size: int) -> Facts:
         a, b = self.a.facts(schema, size), self.b.facts(schema, size)
         reach = a.high - a.low
-        exact = self.a.zero_one and not schema.grouped
+        exact = self.a.zero_one and self.b.zero_one and not schema.grouped
         return Facts("paired", -reach, reach, zero_one=exact, runs_code=a.runs_code or b.runs_code)
 
     def values(self, frame: Frame) -> Floats:
@@ -75,6 +78,15 @@ def compare(a: Query, b: Query) -> Difference:
     if a.family != b.family:
         raise Unaskable(f"compare takes one metric with one setting, not {a.family} and {b.family}")
     return Difference(a, b)
+
+
+def compare_questions(a: Question, b: Question) -> Question:
+    """The same for whatever two metrics are: a paired question where it can be one, else the difference of two."""
+    if isinstance(a, Metric) and isinstance(b, Metric) and not isinstance(a, ConditionalQuery | RankingQuery):
+        return compare(a, b)
+    if type(a) is not type(b):
+        raise Unaskable(f"compare takes one metric with one setting, not {a.label} and {b.label}")
+    return (a - b).named(f"{a.label} − {b.label}")
 
 
 def difference_from_json(data: Mapping[str, Any]) -> Difference:

@@ -158,6 +158,15 @@ class Sample:
             raise Unaskable("these rows have no labels to take class shares from")
         return given_data.count_classes(self.columns[self.schema.target])
 
+    def label_mean(self) -> float:
+        """The mean of the labels: for rows that may be seen, never for a holdout."""
+        labels = None if self.schema.target is None else self.columns[self.schema.target]
+        if labels is None or labels.kind not in ("number", "bool"):
+            raise Unaskable("these rows have no numbers as labels to take a mean of")
+        known = labels.values if labels.missing is None else labels.values[~labels.missing]
+        finite = known[np.isfinite(known)] if known.dtype.kind == "f" else known
+        return float(np.mean(finite, dtype=np.float64)) if len(finite) else 0.0
+
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])
         more = ", …" if len(self.schema) > 12 else ""
