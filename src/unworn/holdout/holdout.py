@@ -20,10 +20,12 @@ from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
 from unworn.queries import Composite, Query, hypothesis
 from unworn.queries.composite import Question
+from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
 from unworn.queries.metrics.paired_query import compare_questions
 from unworn.queries.predictions import RecordedPredictions
-from unworn.queries.query import Facts
+from unworn.queries.query import Facts, Kind
+from unworn.queries.ranking_query import RankingQuery
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 from unworn.record.verdict import Verdict
@@ -277,8 +279,12 @@ class Holdout(Refinement):
         # What cannot be asked is refused now, not after hours of fitting.
         filled = {"classes": [0, 1]} if needs_classes(metric) and not {"shares", "weights"} & set(options) else {}
         stand_in = RecordedPredictions({"method": "predict"})
-        self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
-        self.mechanism.check(Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
+        question = self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
+        for part in question.questions if isinstance(question, Composite) else (question,):
+            kind: Kind = "unit"
+            if isinstance(part, ConditionalQuery | RankingQuery):
+                kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
+            self.mechanism.check(Facts(kind, 0.0, 1.0, runs_code=True))  # nor what refuses every model
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
         return Scorer(self, metric, self._options(metric, options))

@@ -130,7 +130,7 @@ def parse(data: Any) -> Query:
     True
     >>> parse({"ask": "everything"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    unworn.errors.Unaskable: a question's 'ask' is one of share, mean, ..., not 'everything'
+    unworn.errors.Unaskable: a question's 'ask' is one of share, ..., not 'everything'
     """
     tag = data.get("ask") if isinstance(data, dict) else None
     if not isinstance(tag, str) or tag not in _READERS:

@@ -86,9 +86,9 @@ def matthews(recall: float, fallout: float, share: float) -> float:
     gap = recall - fallout
     if gap == 0:
         return 0.0
-    called = fallout + share * gap
     if 0 < share < 1:
-        squared = share * (1 - share) / (called * (1 - called))
+        called, others = _called(recall, fallout, share)
+        squared = share * (1 - share) / (called * others)
     else:  # the limit: nothing, unless one of the two rates is 0 or 1 at this end
         rate, other = (fallout, recall) if share <= 0 else (recall, fallout)
         squared = 1 / other if rate == 0 else 1 / (1 - other) if rate == 1 else 0.0
@@ -104,12 +104,17 @@ def kappa(recall: float, fallout: float, share: float) -> float:
     gap = recall - fallout
     if gap == 0:
         return 0.0
-    called = fallout + share * gap
     if share <= 0:  # the limit q → 0: nothing unless nobody else is called positive
         return 2 * gap / (1 + gap) if fallout == 0 else 0.0
     if share >= 1:
         return 2 * gap / (1 + gap) if recall == 1 else 0.0
-    return 2 * share * (1 - share) * gap / (called * (1 - share) + share * (1 - called))
+    called, others = _called(recall, fallout, share)
+    return 2 * share * (1 - share) * gap / (called * (1 - share) + share * others)
+
+
+def _called(recall: float, fallout: float, share: float) -> tuple[float, float]:
+    """The shares called positive and negative: sums without a difference, so that small ones keep their digits."""
+    return share * recall + (1 - share) * fallout, share * (1 - recall) + (1 - share) * (1 - fallout)
 
 
 def _agreement_image(

@@ -12,7 +12,7 @@ from sklearn import metrics as theirs
 from sklearn.linear_model import LogisticRegression
 
 from unworn.errors import Unaskable
-from unworn.queries.metrics.metric_catalogue import greater_is_better, metric
+from unworn.queries.metrics.metric_catalogue import greater_is_better, metric, metric_name
 from unworn.queries.metrics.named_metrics import (
     accuracy,
     balanced_accuracy,
@@ -342,7 +342,9 @@ def test_names(name: str, own: str) -> None:
         "top_k_accuracy": {"k": 1},
     }
     predictions = SCORES if own == "top_k_accuracy" else CHANCE
-    assert metric(name, predictions, **options.get(own, {})).metric == own
+    question = metric(name, predictions, **options.get(own, {}))
+    assert isinstance(question, Metric)
+    assert question.metric == metric_name(name) == own
     assert greater_is_better(name) == (own in ("accuracy", "top_k_accuracy"))
 
 

@@ -15,7 +15,7 @@ from unworn.holdout.asking.guesses import given_guess, train_guess
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.jobs import Ask
 from unworn.holdout.practice import estimate, practice_guess
-from unworn.mechanisms.contract.mechanism import STOPPED, has_failed
+from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
 from unworn.queries import Hypothesis, Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code
@@ -29,6 +29,10 @@ from unworn.record.derived_answer import DerivedAnswer
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
+
+
+NO_DIFFERENCE = "no difference"
+"""The origin of the guess that two models are the same, where nobody guessed otherwise."""
 
 
 class Preparation(HoldoutView):
@@ -73,12 +77,26 @@ class Preparation(HoldoutView):
             raise Unaskable("guess_se says how sure a guess is, and there is no guess: give guess= too")
         if guess is None and self._train is not None and not test:
             guess = train_guess(query, self._train)
+        if facts.kind == "paired" and discordance is None and not test:
+            guess = self._with_discordance(query, facts, guess)
         practice = None
         if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
             expected = practice_guess(query, facts, self._practice_rows)
-            guess = expected if guess is None and not test else guess
+            guess = _preferred(guess, expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
         return Ask(query, facts, guess, check_asker(by), again, practice=practice, noise=noise)
+
+    def _with_discordance(self, query: Query, facts: Facts, guess: Guess | None) -> Guess | None:
+        """A comparison of two arrays knows how much they differ: the guess with that, or no difference with that."""
+        from unworn.queries.metrics.array_discordance import array_discordance, sealed_discordance
+
+        bound = None if self._sample.schema.grouped else array_discordance(query)
+        if bound is None:
+            return guess
+        known = sealed_discordance(bound, facts.span, self._sample.rows, self._sample.length)
+        if guess is None:
+            return Guess(0.0, None, known, NO_DIFFERENCE)
+        return replace(guess, discordance=known if guess.discordance is None else min(known, guess.discordance))
 
     def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
@@ -171,3 +189,11 @@ class Preparation(HoldoutView):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
             raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
+
+
+def _preferred(guess: Guess | None, expected: Guess | None) -> Guess | None:
+    """The guess there is; but what practice rows say is better than that there is no difference."""
+    if guess is None or expected is None or guess.origin != NO_DIFFERENCE:
+        return expected if guess is None else guess
+    known = [each.discordance for each in (guess, expected) if each.discordance is not None]
+    return replace(expected, discordance=min(known, default=None))

@@ -60,6 +60,11 @@ class Share(_Asked):
 
     def _facts(self, schema: Schema, size: int) -> Facts:
         kind = check(self.where, schema).kind
+        if kind == "number":
+            raise Unaskable(
+                f"{brief(self.where)} is a number, and a share needs a predicate: ask mean({self.where!r}, "
+                f"range=(low, high)) for its mean, or compare it, as in share({self.where!r} > 5)"
+            )
         require_predicate(self.where, kind, "share needs a predicate")
         if schema.grouped:
             # A group's value is the mean within it, so it is no longer 0 or 1.

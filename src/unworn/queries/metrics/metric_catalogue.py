@@ -99,7 +99,7 @@ def metric(name: str, predictions: Any, *, where: Expression | str | None = None
 
     >>> metric("neg_brier_score", [0.5]).questions == (plain.brier([0.5]),)
     True
-    >>> metric("accuracy", [1, 0], where="carrier = 'AA'").label[-22:]
+    >>> metric("accuracy", [1, 0], where="carrier = 'AA'").label[-21:]
     "where carrier == 'AA'"
     """
     own = metric_name(name)
