@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, SupportsFloat, overload
+from typing import Any, SupportsFloat, overload
 
-from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
 from unworn.holdout.asking.guesses import fold_guess
@@ -20,18 +18,10 @@ from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
 from unworn.queries import Composite, Query, hypothesis
 from unworn.queries.composite import Question
-from unworn.queries.conditional_query import ConditionalQuery
-from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
 from unworn.queries.metrics.paired_query import compare_questions
-from unworn.queries.predictions import RecordedPredictions
-from unworn.queries.query import Facts, Kind
-from unworn.queries.ranking_query import RankingQuery
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 from unworn.record.verdict import Verdict
-
-if TYPE_CHECKING:
-    pass
 
 
 class Holdout(Refinement):
@@ -272,19 +262,7 @@ class Holdout(Refinement):
         It returns what :meth:`score` answers under the same name. Searches look for the largest, so a loss goes by its
         ``neg_…`` name.
         """
-        if not greater_is_better(metric):
-            raise Unaskable(
-                f"{metric} is a loss, and searches look for the largest score: use scorer('neg_{metric_name(metric)}')"
-            )
-        # What cannot be asked is refused now, not after hours of fitting.
-        filled = {"classes": [0, 1]} if needs_classes(metric) and not {"shares", "weights"} & set(options) else {}
-        stand_in = RecordedPredictions({"method": "predict"})
-        question = self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
-        for part in question.questions if isinstance(question, Composite) else (question,):
-            kind: Kind = "unit"
-            if isinstance(part, ConditionalQuery | RankingQuery):
-                kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
-            self.mechanism.check(Facts(kind, 0.0, 1.0, runs_code=True))  # nor what refuses every model
+        self._check_scorable(metric, options)
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
         return Scorer(self, metric, self._options(metric, options))
@@ -294,23 +272,6 @@ class Holdout(Refinement):
     ) -> tuple[Any, Any] | None:
         """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
         return fold_guess(estimator, X, y, metric, options)
-
-    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
-        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
-
-        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
-        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
-        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
-        """
-        if self.mechanism.reads != "draws":
-            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
-        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
-            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
-        self._desk.writable()
-        names = None if columns is None else check_list(columns, "columns")
-        for name in names or ():
-            self._sample.schema.of(name)
-        return self._desk.gather(self._sample, int(samples), names)
 
     # ------------------------------------------------------------------ being closed and copied
 

@@ -205,7 +205,11 @@ class Memo:
             if offer.kind == "binary" and offer.part is None and noise is not None:
                 counted.append(query)
             elif (
-                (offer.guess is None or offer.rate) and offer.null is None and offer.final is None and noise is not None
+                (offer.guess is None or offer.rate)
+                and offer.null is None
+                and offer.final is None
+                and noise is not None
+                and offer.kind in ("binary", "unit", "paired")
             ):
                 self._waiting.append((query, noise))
             if offer.kind == "binary" or not offer.radius:

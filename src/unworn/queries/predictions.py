@@ -21,7 +21,8 @@ from unworn.errors import Unaskable
 from unworn.queries.arrays import are_floats, number_words
 from unworn.queries.code.live_code import Code
 from unworn.queries.column_reader import read_predictions
-from unworn.queries.metrics.class_labels import Class, as_class, as_classes
+from unworn.queries.constant_prediction import ConstantPrediction
+from unworn.queries.metrics.class_labels import Class, as_classes
 from unworn.queries.row_protocol import Column, Frame, run_code
 
 T = TypeVar("T")
@@ -211,32 +212,6 @@ class FromModel:
             return column
 
         return run_code(run)
-
-
-class ConstantPrediction:
-    """The same number or class predicted for every row: what a model is measured against.
-
-    >>> ConstantPrediction(2.5).label
-    'the constant 2.5'
-    """
-
-    runs_code = False
-
-    def __init__(self, value: Any) -> None:
-        self.value = as_class(value)
-
-    @property
-    def label(self) -> str:
-        return f"the constant {self.value!r}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"constant": self.value}
-
-    def column(self, rows: int) -> Column:
-        """The prediction for so many rows, held once."""
-        if isinstance(self.value, str):
-            return Column("text", np.broadcast_to(np.int32(0), (rows,)), None, np.array([self.value], dtype=object))
-        return Column("number", np.broadcast_to(np.float64(self.value), (rows,)), finite=True)
 
 
 class RecordedPredictions:

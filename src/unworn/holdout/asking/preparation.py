@@ -20,10 +20,12 @@ from unworn.queries import Hypothesis, Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code
 from unworn.queries.composite import Composite, Question
-from unworn.queries.metrics.metric_catalogue import metric_name, needs_classes
+from unworn.queries.conditional_query import ConditionalQuery
+from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
 from unworn.queries.metrics.prediction_types import default_metric
-from unworn.queries.predictions import NamedPredictions
-from unworn.queries.query import Facts
+from unworn.queries.predictions import NamedPredictions, RecordedPredictions
+from unworn.queries.query import Facts, Kind
+from unworn.queries.ranking_query import RankingQuery
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
@@ -98,9 +100,11 @@ class Preparation(HoldoutView):
             return Guess(0.0, None, known, NO_DIFFERENCE)
         return replace(guess, discordance=known if guess.discordance is None else min(known, guess.discordance))
 
-    def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
+    def _understand(self, question: Question | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
         query = read_sql(question) if isinstance(question, str) else question
+        if isinstance(query, Composite):
+            raise Unaskable("a composite is asked by itself, with ask; a batch takes its parts, composite.questions")
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         if isinstance(query, Hypothesis) and not test:
@@ -141,6 +145,21 @@ class Preparation(HoldoutView):
         if needs_classes(metric) and own != "balanced_accuracy" and "classes" not in options:
             return {**options, "classes": list(visible.class_shares())}
         return options
+
+    def _check_scorable(self, metric: str, options: dict[str, Any]) -> None:
+        """Refuse what no search can be scored by now, and not after hours of fitting."""
+        if not greater_is_better(metric):
+            raise Unaskable(
+                f"{metric} is a loss, and searches look for the largest score: use scorer('neg_{metric_name(metric)}')"
+            )
+        filled = {"classes": [0, 1]} if needs_classes(metric) and not {"shares", "weights"} & set(options) else {}
+        stand_in = RecordedPredictions({"method": "predict"})
+        question = self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
+        for part in question.questions if isinstance(question, Composite) else (question,):
+            kind: Kind = "unit"
+            if isinstance(part, ConditionalQuery | RankingQuery):
+                kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
+            self.mechanism.check(Facts(kind, 0.0, 1.0, runs_code=True))  # also one that refuses every model
 
     @cached_property
     def _few_rows(self) -> Sample:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
 from unworn.basics.display import show_value
@@ -212,3 +213,20 @@ class Refinement(Preparation):
         likely, widest = mechanism.publish(offer, mechanism.likely(offer)), mechanism.widest(offer)
         (cost, surprise), width = mechanism.prices(offer), (likely.high - likely.low) / 2
         return Quote(offer.index, width, widest, cost, surprise, offer.guess, False, likely.low, likely.high, currency)
+
+    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
+        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
+
+        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
+        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
+        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
+        """
+        if self.mechanism.reads != "draws":
+            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
+        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
+            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
+        self._desk.writable()
+        names = None if columns is None else check_list(columns, "columns")
+        for name in names or ():
+            self._sample.schema.of(name)
+        return self._desk.gather(self._sample, int(samples), names)

@@ -8,7 +8,9 @@ from typing import Any
 from unworn.errors import Unaskable
 from unworn.queries.composite import Composite, Question, average, linear, ratio
 from unworn.queries.conditional_query import ConditionalQuery
+from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.language.expressions import Expression
+from unworn.queries.language.literals import as_float
 from unworn.queries.language.means import share
 from unworn.queries.metrics.class_labels import Class, as_class, as_classes
 from unworn.queries.metrics.hit_metrics import Accuracy, BalancedAccuracy
@@ -19,7 +21,7 @@ from unworn.queries.metrics.ranking_metrics import RocAuc
 from unworn.queries.metrics.scaled_losses import MaskedLoss
 from unworn.queries.metrics.scored_query import Metric, as_range
 from unworn.queries.metrics.subset_metrics import Jaccard, Recall, Specificity, SubgroupMetric, positive_class
-from unworn.queries.predictions import ConstantPrediction, FromModel, Source, as_source
+from unworn.queries.predictions import FromModel, Source, as_source
 from unworn.queries.query import Query
 
 
@@ -62,7 +64,7 @@ def r2(predictions: Any, range: Sequence[float] | None = None, baseline: float |
             "r2 compares the squared error with that of a constant: give baseline=, such as the labels' mean in your "
             "training rows (with train= it is taken from there)"
         )
-    constant = SquaredError(ConstantPrediction(baseline), part.low, part.high)
+    constant = SquaredError(ConstantPrediction(as_float(baseline, "baseline")), part.low, part.high)
     return Composite("explained", (part, constant), name=f"r2 of {part.source.label}")
 
 

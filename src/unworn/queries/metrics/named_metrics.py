@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from unworn.basics.display import show_value
 from unworn.errors import Unaskable
+from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.language.expression_codec import from_json
 from unworn.queries.metrics.class_labels import Class, as_class, as_classes
 from unworn.queries.metrics.hit_metrics import Accuracy, BalancedAccuracy, TopK
@@ -26,7 +27,6 @@ from unworn.queries.metrics.subset_metrics import (
     subgroup_of,
 )
 from unworn.queries.predictions import (
-    ConstantPrediction,
     FromModel,
     GivenPredictions,
     RecordedPredictions,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from unworn.errors import Unaskable
+from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.predictions import FromModel, GivenPredictions, NamedPredictions, Source
 from unworn.queries.schema import ColumnKind
 
@@ -44,6 +45,8 @@ def default_metric(predictions: Any) -> str:
 
 def check_label_kind(source: Source, kind: ColumnKind, metric: str) -> None:
     """Refuse predictions that are no labels, or labels of another kind than the target's."""
+    if isinstance(source, ConstantPrediction) and isinstance(source.value, str) != (kind == "text"):
+        raise _unlike(kind, metric)
     if isinstance(source, FromModel):
         if source.method == "predict" and estimator_type(source.model) == "regressor":
             raise Unaskable(
