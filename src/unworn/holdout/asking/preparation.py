@@ -189,7 +189,7 @@ class Preparation(HoldoutView):
     ) -> Answer | DerivedAnswer:
         """One question's answer; or those of all parts of a composite, asked together, and what is made of them."""
         if not isinstance(question, Composite):
-            return self._one(self._prepare(question, guess, error, discordance, **how))
+            return self._checked_answer(self._enter([self._prepare(question, guess, error, discordance, **how)])[0])
         if discordance is not None:
             raise Unaskable(f"{question.label} is no paired question, and has no discordance: leave it out")
         guesses = part_guesses(question, guess, error)
