@@ -69,8 +69,8 @@ QUESTIONS: dict[str, tuple[Callable[[Holdout], Any], str]] = {
     "no predict_proba": (lambda h: h.score(Sheet(), metric="log_loss"), "predict_proba"),
     "not probabilities": (lambda h: h.score(np.full(ROWS, 1.5), metric="brier"), "probabilities"),
     "unpicklable": (lambda h: h.score(local_model()), "name="),
-    "f1": (lambda h: h.score(Y, metric="f1"), "f1"),
-    "auc": (lambda h: h.score(Y, metric="roc_auc"), "auc"),
+    "weighted f1": (lambda h: h.score(Y, metric="f1_weighted"), "f1_macro"),
+    "average precision": (lambda h: h.score(Y, metric="average_precision"), "roc_auc"),
     "a typo": (lambda h: h.score(Y, metric="accurracy"), "did you mean accuracy"),
     "no range": (lambda h: h.score(Y, metric="mae"), "range="),
     "a bad range": (lambda h: h.score(Y, metric="mae", range=(1, 0)), "range must be"),
@@ -309,7 +309,7 @@ def test_a_refusal_reads_no_row() -> None:
         lambda: holdout.score(Spy(), name="spy"),
         lambda: holdout.score(Spy(), 7.0, name="spy"),
         lambda: holdout.score(Spy(), 0.5, by=3, name="spy"),  # type: ignore[arg-type]
-        lambda: holdout.score(Spy(), metric="f1", name="spy"),
+        lambda: holdout.score(Spy(), metric="f1_weighted", name="spy"),
         lambda: holdout.quote(accuracy(Spy())),
     ):
         with pytest.raises(Refused):

@@ -165,7 +165,7 @@ def test_probability_losses() -> None:
     holdout = Holdout(*HOLD, ledger=None, practice=0)
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("neg_log_loss"), cv=FOLDS)
     assert (scores < 0).all()
-    scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("brier"), cv=FOLDS)
+    scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("neg_brier_score"), cv=FOLDS)
     assert (scores < 0).all()
     assert [record.published.source for record in records(holdout)] == ["guess"] * 6
 
@@ -327,7 +327,7 @@ def test_exhaustion_stops_the_search(error_score: Any, jobs: int | None) -> None
 @pytest.mark.parametrize(("error_score", "jobs"), SEARCHES)
 def test_exhaustion_stops_a_search_by_several_metrics(error_score: Any, jobs: int | None) -> None:
     holdout = Holdout(*HOLD, asks=3, ledger=None, practice=0)
-    scoring = {"accuracy": holdout.scorer("accuracy"), "brier": holdout.scorer("brier")}
+    scoring = {"accuracy": holdout.scorer("accuracy"), "brier": holdout.scorer("neg_brier_score")}
     found = GridSearchCV(
         LogisticRegression(), GRID, scoring=scoring, refit=False, cv=FOLDS, error_score=error_score, n_jobs=jobs
     )
@@ -408,8 +408,8 @@ def test_randomized_search() -> None:
 
 def test_the_scorer_shows_what_it_is() -> None:
     holdout = Holdout(*HOLD, name="churn", ledger=None, practice=0)
-    assert repr(holdout.scorer("mae", range=(0, 1))) == (
-        "Holdout(churn · 1 500 rows · asked 0 · surprises 0 · 95 %).scorer('mae')"
+    assert repr(holdout.scorer("neg_mae", range=(0, 1))) == (
+        "Holdout(churn · 1 500 rows · asked 0 · surprises 0 · 95 %).scorer('neg_mae')"
     )
     assert isinstance(holdout.scorer(), Scorer)
     assert repr(RemoteHoldout(("127.0.0.1", 1, b"secret"))) == "RemoteHoldout()"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from unworn.holdout import Holdout
 from unworn.mechanisms import Mechanism
 from unworn.mechanisms.coded.coded_mechanism import CodedMechanism
+from unworn.queries import accuracy
 from unworn.record.answer import Answer
 
 REAL_ACCURACY = 0.6
@@ -80,7 +81,7 @@ def play(
     steps: list[DemoStep] = []
     for clue in range(clues):
         said = np.where(right[clue], labels, 1 - labels)
-        answer = holdout.score(said, guess=0.5)
+        answer = holdout.ask(accuracy(said), guess=0.5)
         told.append(answer)
         weights[clue] = _weight(answer.value, rows)
         if weights[clue]:
@@ -88,7 +89,7 @@ def play(
         tick()
         if clue + 1 in stops:
             vote = margin if weights.any() else np.where(right[0], labels, 1 - labels) - 0.5
-            scored = holdout.score((vote > 0).astype(np.int64), guess=expected(weights, rng))
+            scored = holdout.ask(accuracy((vote > 0).astype(np.int64)), guess=expected(weights, rng))
             steps.append(DemoStep(clue + 1, int(np.count_nonzero(weights)), scored, weights.copy()))
             tick()
     final = holdout.final(steps[-1].answer) if isinstance(mechanism, CodedMechanism) else None

@@ -92,6 +92,8 @@ def open_given_rows(
         warn_if_small(transcript)
     if desk.key is not None:
         sealed.seal(desk.key.derive("unworn/parts"))
+    if visible is not None:
+        visible.schema = visible.schema.declared_by(sealed.schema)
     return OpenedRows(sealed, visible, None if rehearsed else practice_rows, desk, reordered)
 
 

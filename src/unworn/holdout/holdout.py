@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, SupportsFloat, overload
 
-from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
 from unworn.holdout.asking.guesses import fold_guess
@@ -18,16 +16,12 @@ from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
-from unworn.mechanisms.contract.capabilities import DrawsRows
-from unworn.mechanisms.contract.conversation import check_question
-from unworn.queries import Query, compare, hypothesis
-from unworn.queries.predictions import RecordedPredictions
-from unworn.queries.query import Facts
+from unworn.queries import Composite, Query, hypothesis
+from unworn.queries.composite import Question
+from unworn.queries.metrics.paired_query import compare_questions
 from unworn.record.answer import Answer
+from unworn.record.derived_answer import DerivedAnswer
 from unworn.record.verdict import Verdict
-
-if TYPE_CHECKING:
-    pass
 
 
 class Holdout(Refinement):
@@ -128,6 +122,7 @@ class Holdout(Refinement):
 
     # ------------------------------------------------------------------ asking
 
+    @overload
     def ask(
         self,
         question: Query | str,
@@ -137,13 +132,36 @@ class Holdout(Refinement):
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
-    ) -> Answer:
+    ) -> Answer: ...
+    @overload
+    def ask(
+        self,
+        question: Composite,
+        guess: SupportsFloat | Sequence[float | None] | None = None,
+        *,
+        guess_se: float | Sequence[float | None] | None = None,
+        again: bool = False,
+        by: str | None = None,
+        noise: bool = False,
+    ) -> DerivedAnswer: ...
+    def ask(
+        self,
+        question: Question | str,
+        guess: SupportsFloat | Sequence[float | None] | None = None,
+        *,
+        guess_se: float | Sequence[float | None] | None = None,
+        again: bool = False,
+        by: str | None = None,
+        noise: bool = False,
+    ) -> Answer | DerivedAnswer:
         """Ask one question; text is parsed as an SQL predicate. Asking it again is free, whatever the guess.
+
+        A composite (``share(...) - share(...)``, ``f1(...)``) is asked by its parts, all of them together or none.
 
         With ``noise`` the answer is the rows' count plus noise, whatever guess there is: for questions where surprises
         are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it.
         """
-        return self._one(self._prepare(question, guess, guess_se, again=again, by=by, noise=noise))
+        return self._ask(question, guess, guess_se, again=again, by=by, noise=noise)
 
     def ask_many(
         self,
@@ -168,17 +186,20 @@ class Holdout(Refinement):
     def score(
         self,
         predictions: Any,
-        guess: SupportsFloat | None = None,
+        guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
-        metric: str = "accuracy",
-        guess_se: float | None = None,
+        metric: str | None = None,
+        guess_se: float | Sequence[float | None] | None = None,
         name: str | None = None,
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
         **options: Any,
-    ) -> Answer:
-        """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
+    ) -> Answer | DerivedAnswer:
+        """Score a model, or predictions in the rows' order, by a metric's name: docs/questions.md lists them.
+
+        Without a name it is R² for a regressor and accuracy for all else. ``where=`` is a predicate, also as SQL text:
+        the metric over the rows where it holds. ``neg_…`` names are the negative of a loss, as in scikit-learn.
 
         Predictions are for all the rows, practice rows included. Without a guess of yours, the value on ``train`` is
         the guess, or else that on the practice rows; with neither, the answer costs more. A model is identified by its
@@ -188,34 +209,33 @@ class Holdout(Refinement):
         """
         query = self._metric(metric, predictions, name, options)
         made_here = not is_source(predictions)
-        ask = self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
-        return self._one(ask)
+        return self._ask(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
 
     def compare(
         self,
         first: Any,
         second: Any,
-        guess: SupportsFloat | None = None,
+        guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
-        metric: str = "accuracy",
+        metric: str | None = None,
         discordance: float | None = None,
-        guess_se: float | None = None,
+        guess_se: float | Sequence[float | None] | None = None,
         again: bool = False,
         by: str | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> Answer | DerivedAnswer:
         """Ask for the metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
 
         ``discordance`` is the largest mean absolute difference to expect between the two (for accuracy: the share of
-        rows that only one of them gets right). If you leave it out, ``train`` or practice rows provide it where they
-        can.
+        rows that only one of them gets right). If you leave it out, two arrays provide it themselves, and else
+        ``train`` or practice rows where they can. Of a metric that is no mean over rows (F1, AUC, RMSE) the two are
+        asked one by one, and the answer is their difference.
         """
-        query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
+        query = compare_questions(*(self._metric(metric, each, None, options) for each in (first, second)))
         if discordance is not None and guess is None:
             guess = 0.0
         made_here = not is_source(first) and not is_source(second)
-        ask = self._prepare(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
-        return self._one(ask)
+        return self._ask(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
 
     def test(
         self,
@@ -237,38 +257,21 @@ class Holdout(Refinement):
         return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
 
     def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
-        """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it."""
-        # Refuses f1 now, not after hours of fitting.
-        self._metric(metric, RecordedPredictions({"method": "predict"}), None, options)
-        check_question(self.mechanism, Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
+        """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it.
+
+        It returns what :meth:`score` answers under the same name. Searches look for the largest, so a loss goes by its
+        ``neg_…`` name.
+        """
+        self._check_scorable(metric, options)
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
         return Scorer(self, metric, self._options(metric, options))
 
     def fold_guess(
         self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
-    ) -> tuple[float, float | None] | None:
+    ) -> tuple[Any, Any] | None:
         """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
         return fold_guess(estimator, X, y, metric, options)
-
-    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
-        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
-
-        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
-        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
-        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
-        """
-        if not isinstance(self.mechanism, DrawsRows):
-            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
-        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
-            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
-        self._desk.writable()
-        names = None if columns is None else check_list(columns, "columns")
-        for name in names or ():
-            self._sample.schema.of(name)
-        from unworn.holdout.gathering import gather_rows  # loaded by those who draw ahead
-
-        return gather_rows(self._desk, self._sample, int(samples), names)
 
     # ------------------------------------------------------------------ being closed and copied
 

@@ -42,6 +42,7 @@ class Memo:
         self.ready: GatheredRows | StoredDraw | None = None
         self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
+        self._moments: dict[tuple[str, Part], tuple[float, float] | None] = {}  # None where its code failed
         self._whole: dict[str, float] = {}
         self._counts: dict[str, int] = {}
         self._waiting: list[tuple[Query, Words]] = []
@@ -111,6 +112,27 @@ class Memo:
 
     def differences(self, queries: Sequence[Query], part: Part = None) -> Floats:
         return np.array(self.statistics(queries, part), dtype=np.float64)
+
+    def moments(self, queries: Sequence[Query], part: Part = None) -> list[tuple[float, float]]:
+        """Read once, however often the ask is tried: a pass of its own, since nothing else wants the variance."""
+        told: list[tuple[float, float]] = []
+        for query in queries:
+            if (query.fingerprint, part) not in self._moments:
+                self._moments[query.fingerprint, part] = self._told_moments(query, part)
+            found = self._moments[query.fingerprint, part]
+            if found is None:
+                raise Raised
+            told.append(found)
+        return told
+
+    def _told_moments(self, query: Query, part: Part) -> tuple[float, float] | None:
+        try:
+            return self._rows.moments([query], part)[0]
+        except Raised as failure:
+            if failure.interrupted:
+                self.interrupt = KeyboardInterrupt()
+                self._interrupted += (query.fingerprint,)
+            return None
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """Asked again with the same streams, the same: so a batch read together is told one by one."""
@@ -184,7 +206,7 @@ class Memo:
             payload = offer.payload
             if offer.kind == "binary" and payload.part is None and noise is not None:
                 counted.append(query)
-            elif payload.may_be_rounded and noise is not None:
+            elif payload.may_be_rounded and noise is not None and offer.kind in ("binary", "unit", "paired"):
                 self._waiting.append((query, noise))
             if offer.kind == "binary" or not payload.is_rounded:
                 together.setdefault(payload.part, []).append(query)

@@ -10,9 +10,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from unworn.errors import ReadOnly, Unaskable
+from unworn.holdout.asking.composite_parts import combined
 from unworn.holdout.asking.guesses import visible_guess
 from unworn.mechanisms import Guess
-from unworn.queries import Query, compare
+from unworn.queries import Composite, Query
+from unworn.queries.composite import Question
+from unworn.queries.metrics.paired_query import compare_questions
 from unworn.queries.query import Facts
 from unworn.record.practice_estimate import PracticeEstimate
 from unworn.record.practice_share import USUAL
@@ -69,11 +72,17 @@ class Practice:
         """The number of practice rows, or groups: 0 where none were set aside."""
         return self._holdout.terms.practice_size
 
-    def ask(self, question: Query | str) -> PracticeEstimate:
+    def ask(self, question: Question | str) -> PracticeEstimate:
         """A question's exact value on the practice rows; text is parsed as an SQL predicate."""
         rows = self._available()
+        if isinstance(question, Composite):
+            parts = [self.ask(part) for part in question.questions]
+            value, error = combined(question, [part.value for part in parts], [part.error for part in parts])
+            return PracticeEstimate(value, error, parts[0].rows, question.label, parts[0].unit)
         query, facts = self._holdout._understand(question)
         guess = practice_guess(query, facts, rows)
+        if guess is None and facts.kind in ("conditional", "ranking"):
+            raise Unaskable(f"{query.label} has no value here: none of the practice rows lies in its subset")
         if guess is None:
             raise Unaskable(
                 "a statistic is about samples of one size, and there are not as many practice rows as sealed ones: ask "
@@ -82,17 +91,17 @@ class Practice:
         return estimate(query, guess, rows)
 
     def score(
-        self, predictions: Any, *, metric: str = "accuracy", name: str | None = None, **options: Any
+        self, predictions: Any, *, metric: str | None = None, name: str | None = None, **options: Any
     ) -> PracticeEstimate:
         """As :meth:`Holdout.score`: of a model, or of predictions for all the rows, in their order."""
         self._available()
         return self.ask(self._holdout._metric(metric, predictions, name, options))
 
-    def compare(self, first: Any, second: Any, *, metric: str = "accuracy", **options: Any) -> PracticeEstimate:
+    def compare(self, first: Any, second: Any, *, metric: str | None = None, **options: Any) -> PracticeEstimate:
         """As :meth:`Holdout.compare`: the metric of ``first`` minus that of ``second``."""
         self._available()
         one, other = (self._holdout._metric(metric, predictions, None, options) for predictions in (first, second))
-        return self.ask(compare(one, other))
+        return self.ask(compare_questions(one, other))
 
     def __len__(self) -> int:
         return self.size

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol, SupportsFloat
 
 from unworn.errors import Exhausted, LedgerError, Mismatch, ReadOnly, UnwornError
-from unworn.queries.metrics.named_metrics import greater_is_better
 
 
 class Scores(Protocol):
@@ -18,23 +17,24 @@ class Scores(Protocol):
     def score(
         self,
         predictions: Any,
-        guess: SupportsFloat | None = None,
+        guess: Any = None,
         *,
-        metric: str = "accuracy",
-        guess_se: float | None = None,
+        metric: str | None = None,
+        guess_se: Any = None,
         **options: Any,
     ) -> SupportsFloat: ...
 
     def fold_guess(
         self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
-    ) -> tuple[float, float | None] | None: ...
+    ) -> tuple[Any, Any] | None: ...
 
 
 class Scorer:
     """Scores a fitted estimator on the holdout, with its score on the fold (and that score's error) as the guess.
 
-    Greater is better, as searches expect: losses come back negative. The same fitted estimator is asked once: a search
-    that wants training scores too gets the recorded answer again, and the training fold is never a guess.
+    What it returns is what ``score`` answers under the same name; losses go by their ``neg_…`` names. The same fitted
+    estimator is asked once: a search that wants training scores too gets the recorded answer again, and the training
+    fold is never a guess.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Scorer:
             answer = self.holdout.score(estimator, value, metric=self.metric, guess_se=error, **self.options)
         except (Exhausted, Mismatch, ReadOnly, LedgerError) as refusal:  # no other candidate will fare better
             return Spent(refusal)
-        return float(answer) if greater_is_better(self.metric) else -float(answer)
+        return float(answer)
 
     def __repr__(self) -> str:
         return f"{self.holdout!r}.scorer({self.metric!r})"

@@ -7,19 +7,37 @@ from typing import Any
 
 from unworn.errors import Unaskable
 from unworn.queries.code.callables import function, function_from_json
+from unworn.queries.composite import Composite, average, composite_from_json, ratio
 from unworn.queries.hypothesis import Hypothesis, hypothesis, hypothesis_from_json
 from unworn.queries.language.expressions import Expression, col, lit
-from unworn.queries.language.means import Mean, Share, mean, share
+from unworn.queries.language.means import ConditionalShare, Mean, Share, mean, share
+from unworn.queries.metrics.composite_metrics import (
+    balanced_accuracy,
+    cohen_kappa,
+    f1,
+    f1_macro,
+    matthews_corrcoef,
+    r2,
+    rmse,
+    roc_auc_ovr,
+)
+from unworn.queries.metrics.metric_catalogue import metric
 from unworn.queries.metrics.named_metrics import (
     accuracy,
-    balanced_accuracy,
     brier,
+    jaccard,
     log_loss,
     mae,
-    metric,
+    mape,
     metric_from_json,
     mse,
+    pinball,
+    precision,
+    recall,
+    roc_auc,
+    specificity,
     top_k,
+    values,
 )
 from unworn.queries.metrics.paired_query import compare, difference_from_json
 from unworn.queries.predictions import FromModel, GivenPredictions
@@ -30,6 +48,7 @@ from unworn.queries.statistic import statistic, statistic_from_json
 
 __all__ = [
     "ColumnType",
+    "Composite",
     "Expression",
     "Facts",
     "FromModel",
@@ -39,26 +58,45 @@ __all__ = [
     "Rows",
     "Schema",
     "accuracy",
+    "average",
     "balanced_accuracy",
     "brier",
+    "cohen_kappa",
     "col",
     "compare",
+    "f1",
+    "f1_macro",
     "function",
     "hypothesis",
+    "jaccard",
     "lit",
     "log_loss",
     "mae",
+    "mape",
+    "matthews_corrcoef",
     "mean",
     "metric",
     "mse",
     "parse",
+    "parse_composite",
+    "pinball",
+    "precision",
+    "r2",
+    "ratio",
+    "recall",
+    "rmse",
+    "roc_auc",
+    "roc_auc_ovr",
     "share",
+    "specificity",
     "statistic",
     "top_k",
+    "values",
 ]
 
 _READERS: dict[str, Callable[[Any], Query]] = {
     "share": Share.from_json,
+    "conditional": ConditionalShare.from_json,
     "mean": Mean.from_json,
     "metric": metric_from_json,
     "difference": difference_from_json,
@@ -92,7 +130,7 @@ def parse(data: Any) -> Query:
     True
     >>> parse({"ask": "everything"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    unworn.errors.Unaskable: a question's 'ask' is one of share, mean, ..., not 'everything'
+    unworn.errors.Unaskable: a question's 'ask' is one of share, ..., not 'everything'
     """
     tag = data.get("ask") if isinstance(data, dict) else None
     if not isinstance(tag, str) or tag not in _READERS:
@@ -103,3 +141,18 @@ def parse(data: Any) -> Query:
         if isinstance(error, Unaskable):
             raise
         raise Unaskable(f"this is not the JSON of a {tag} question") from None
+
+
+def parse_composite(data: Any) -> Composite:
+    """Read a composite from its JSON; anything that is not one is refused.
+
+    >>> question = share(col("age") > 65) - share(col("age") > 80)
+    >>> parse_composite(question.to_json()) == question
+    True
+    """
+    try:
+        return composite_from_json(data, parse)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+        if isinstance(error, Unaskable):
+            raise
+        raise Unaskable("this is not the JSON of a composite") from None

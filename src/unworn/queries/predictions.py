@@ -21,6 +21,7 @@ from unworn.errors import Unaskable
 from unworn.queries.arrays import are_floats, number_words
 from unworn.queries.code.live_code import Code
 from unworn.queries.column_reader import read_predictions
+from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.metrics.class_labels import Class, as_classes
 from unworn.queries.row_protocol import Column, Frame, run_code
 
@@ -188,7 +189,8 @@ class FromModel:
 
     @property
     def label(self) -> str:
-        return self.name or type(self.model).__name__
+        function = self.method == "__call__" and getattr(self.model, "__name__", None)
+        return self.name or function or type(self.model).__name__
 
     def to_json(self) -> dict[str, Any]:
         identity = {"name": self.name} if self.name is not None else {"model": self.code.digest}
@@ -230,7 +232,7 @@ class RecordedPredictions:
         return self.data
 
 
-Source = GivenPredictions | FromModel | RecordedPredictions
+Source = GivenPredictions | FromModel | ConstantPrediction | RecordedPredictions
 
 
 def _classes(model: Any) -> tuple[Class, ...] | None:
@@ -259,7 +261,7 @@ def as_source(
     """
     if isinstance(predictions, NamedPredictions):
         return as_source(predictions.predictions, methods, predictions.name, predictions.watch)
-    if isinstance(predictions, (GivenPredictions, FromModel, RecordedPredictions)):
+    if isinstance(predictions, (GivenPredictions, FromModel, ConstantPrediction, RecordedPredictions)):
         return predictions
     if isinstance(predictions, type) and not _needs_no_instance(predictions, (*methods, "predict")):
         name = predictions.__name__
@@ -270,9 +272,7 @@ def as_source(
                 return FromModel(predictions, method, name, watch=watch)
         raise Unaskable(f"{type(predictions).__name__} has no {' or '.join(methods)}, which this metric needs")
     if callable(predictions) and not hasattr(predictions, "__array__"):
-        raise Unaskable(
-            "a function is no model: give an object with a method predict, or the predictions that the function makes"
-        )
+        return FromModel(predictions, "__call__", name, watch=watch)
     return GivenPredictions(predictions, name)
 
 
@@ -287,6 +287,8 @@ def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:
         return source.column
     if isinstance(source, RecordedPredictions):
         raise Unaskable("this record of a question has no predictions; supply them")
+    if isinstance(source, ConstantPrediction):
+        return source.column(frame.whole.size)
     return frame.once((id(source), "predictions"), lambda: source.run(frame.features, frame.whole.size))
 
 

@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,12 @@ from unworn.errors import Unaskable
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
 
+if TYPE_CHECKING:
+    from unworn.queries.composite import Composite
+
 __all__ = ["Facts", "Kind", "Query", "canonical"]
 
-Kind = Literal["binary", "unit", "paired", "statistic"]
+Kind = Literal["binary", "unit", "paired", "statistic", "conditional", "ranking"]
 
 _SHORTEST, _LONGEST = 1e-280, 1e307
 """Of a range: a trillionth of the one, and several times the other, is still a normal float."""
@@ -32,7 +35,9 @@ class Facts:
 
     ``kind`` is ``binary`` (0/1 values: exact binomial limits), ``unit`` (a mean of values in a range) or
     ``paired`` (a mean difference of two such values, each 0/1 when ``zero_one``), or ``statistic`` (one number for the
-    whole sample, which replacing one unit changes by at most ``sensitivity``, in its own units). It follows from the
+    whole sample, which replacing one unit changes by at most ``sensitivity``, in its own units); ``conditional`` (how
+    many of the rows in a subset say yes, :mod:`~unworn.queries.conditional_query`) or ``ranking`` (how often a row of
+    one class outranks a row of the other, :mod:`~unworn.queries.ranking_query`). It follows from the
     question's type and the schema, never from values. ``runs_code`` is true when user code sees the rows. ``null`` is
     (side, value, level) where a hypothesis is tested (:mod:`~unworn.queries.hypothesis`).
     """
@@ -136,6 +141,21 @@ class Query(ABC):
     def fingerprint(self) -> str:
         return hashlib.sha256(self.canonical_text.encode()).hexdigest()
 
+    def __add__(self, other: object) -> Composite:
+        return _linear((1.0, self), (1.0, other))
+
+    def __sub__(self, other: object) -> Composite:
+        return _linear((1.0, self), (-1.0, other))
+
+    def __neg__(self) -> Composite:
+        return _linear((-1.0, self))
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what was worked out here: in another process the same names may stand for other code."""
         return {name: value for name, value in self.__dict__.items() if name not in _WORKED_OUT}
+
+
+def _linear(*terms: tuple[float, object]) -> Composite:
+    from unworn.queries.composite import linear  # which is made of questions
+
+    return linear(terms)

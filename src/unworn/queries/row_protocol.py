@@ -99,7 +99,11 @@ class Rows(Protocol):
         """Whether ``part`` may be given."""
 
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
-        """For questions of any kinds, in one pass: what ``counts``, ``means`` or ``differences`` tells of each."""
+        """For questions of any kinds, in one pass: what ``counts``, ``means`` or ``differences`` tells of each.
+
+        Of a conditional share (rows that say yes, rows in the subset), of a ranking (how often a positive row outranks
+        a negative one, rows of the rarer class): (0, 0) and (1/2, 0) where there are no such rows.
+        """
 
     def counts(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NDArray[np.int64]:
         """For 0/1 questions: in how many rows the answer is yes."""
@@ -109,6 +113,12 @@ class Rows(Protocol):
 
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         """For paired questions: a row (mean difference, mean absolute difference) each, in own units."""
+
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+        """For means: (mean, variance) over the units, the variance divided by the squared length of the range.
+
+        So it lies between 0 and 1/4, whatever the units are: the variance of the value scaled to [0, 1].
+        """
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """How many units came out 1 when the value of each, scaled to [0, 1], was rounded to 0 or 1 at random.

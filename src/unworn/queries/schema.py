@@ -71,6 +71,19 @@ class Schema(Mapping[str, ColumnType]):
             other.grouped,
         )
 
+    def declared_by(self, other: Schema) -> Schema:
+        """The same columns, with what another schema says about whether those of its own kind may be missing.
+
+        >>> train, sealed = Schema({"age": ColumnType("number", nullable=True)}), Schema({"age": ColumnType("number")})
+        >>> train.declared_by(sealed).of("age").nullable
+        False
+        """
+        columns = {
+            name: other.columns[name] if name in other.columns and other.columns[name].kind == own.kind else own
+            for name, own in self.columns.items()
+        }
+        return Schema(columns, self.target, self.grouped)
+
     def words(self, unlike: Schema) -> str:
         """What of this schema another one does not have, as ``schema=`` would say it: '?' is for what may be missing.
 

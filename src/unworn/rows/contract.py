@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.query import Query
 from unworn.queries.row_protocol import Column
 from unworn.queries.schema import ColumnKind
 
@@ -61,8 +60,9 @@ class Engine(Protocol):
     def left_out(self) -> tuple[str, ...]:
         """The columns that have none."""
 
-    def sums(self, queries: Sequence[Query]) -> list[Fraction]:
-        """For each question about columns the sum of its values over all rows, in one pass for many questions."""
+    def sums(self, queries: Sequence[Any]) -> list[Fraction]:
+        """For each question about columns the sum of its values, or of their squares, over all rows; one pass for many
+        questions (:data:`unworn.rows.sql.sql_batch.Asked`)."""
 
     @property
     def local(self) -> bool:

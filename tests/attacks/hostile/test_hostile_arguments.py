@@ -16,7 +16,7 @@ from tests.attacks.hostile.judged_calls import is_ours
 from unworn import Holdout, Unaskable, UnwornError, col, mean, plan, share
 from unworn import mechanisms as kinds
 from unworn.queries import metric
-from unworn.queries.metrics.named_metrics import metric_name
+from unworn.queries.metrics.metric_catalogue import metric_name
 
 HUGE = "x" * 20_000_000
 NO_NUMBERS: list[Any] = [

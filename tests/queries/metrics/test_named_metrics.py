@@ -12,14 +12,13 @@ from sklearn import metrics as theirs
 from sklearn.linear_model import LogisticRegression
 
 from unworn.errors import Unaskable
+from unworn.queries.metrics.metric_catalogue import greater_is_better, metric, metric_name
 from unworn.queries.metrics.named_metrics import (
     accuracy,
     balanced_accuracy,
     brier,
-    greater_is_better,
     log_loss,
     mae,
-    metric,
     metric_from_json,
     mse,
     top_k,
@@ -329,9 +328,9 @@ def test_all_questions_differ() -> None:
     [
         ("accuracy", "accuracy"),
         ("brier_score", "brier"),
-        ("neg_brier_score", "brier"),
-        ("neg_log_loss", "log_loss"),
-        ("neg_mean_absolute_error", "mae"),
+        ("brier_score_loss", "brier"),
+        ("log_loss", "log_loss"),
+        ("mean_absolute_error", "mae"),
         ("mean_squared_error", "mse"),
         ("top_k_accuracy", "top_k_accuracy"),
     ],
@@ -343,7 +342,9 @@ def test_names(name: str, own: str) -> None:
         "top_k_accuracy": {"k": 1},
     }
     predictions = SCORES if own == "top_k_accuracy" else CHANCE
-    assert metric(name, predictions, **options.get(own, {})).metric == own
+    question = metric(name, predictions, **options.get(own, {}))
+    assert isinstance(question, Metric)
+    assert question.metric == metric_name(name) == own
     assert greater_is_better(name) == (own in ("accuracy", "top_k_accuracy"))
 
 

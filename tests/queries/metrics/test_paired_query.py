@@ -56,7 +56,7 @@ def test_only_one_family_compares() -> None:
         compare(accuracy(A), brier(B))
     with pytest.raises(Unaskable, match="one metric"):
         compare(mae(A, range=(0, 1)), mae(B, range=(0, 2)))
-    with pytest.raises(Unaskable, match="two metric questions"):
+    with pytest.raises(Unaskable, match="two questions of one metric"):
         compare(accuracy(A), compare(accuracy(A), accuracy(B)))
 
 

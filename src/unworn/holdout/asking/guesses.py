@@ -10,6 +10,7 @@ from unworn.errors import Unaskable
 from unworn.holdout.asking.code_on_train import run_on_train
 from unworn.mechanisms import Guess
 from unworn.mechanisms.coded.guess_slack import standard_error
+from unworn.queries import Composite
 from unworn.queries import metric as metric_query
 from unworn.queries.language.literals import as_float
 from unworn.queries.predictions import NamedPredictions
@@ -47,7 +48,19 @@ def train_guess(query: Query, train: Sample) -> Guess | None:
     return visible_guess(query, facts, train, "train")
 
 
-def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess:
+def _subset_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess | None:
+    """The same for a share of a subset, or a ranking; none where there are no rows to tell.
+
+    The variance of an area under the curve is at most a(1 − a)/min(n₊, n₋) (Birnbaum and Klose 1957).
+    """
+    value, size = run_on_train(query, rows, lambda: rows.statistics([query])[0])
+    if not size:
+        return None
+    value = value if facts.kind == "ranking" else value / size
+    return Guess(float(value), standard_error(value * (1 - value), size), None, origin)
+
+
+def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess | None:
     """The exact value on rows that may be seen, with its standard error and, of paired questions, the discordance."""
     if facts.kind == "paired":
         difference, spread = (float(x) for x in run_on_train(query, rows, lambda: rows.differences([query])[0]))
@@ -56,6 +69,8 @@ def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Gues
         discordance = min(2 * max(spread / span, 8 / rows.size), 1.0)
         variance = max(spread / span - (difference / span) ** 2, 0.0)
         return Guess(difference, span * standard_error(variance, rows.size), discordance * span, origin)
+    if facts.kind in ("conditional", "ranking"):
+        return _subset_guess(query, facts, rows, origin)
     if facts.kind == "binary":
         value, span = int(run_on_train(query, rows, lambda: rows.counts([query])[0])) / rows.size, 1.0
     else:
@@ -84,20 +99,25 @@ def _width(value: float | None, facts: Facts, what: str) -> float | None:
     return min(width, facts.span)  # wider than the range says no more than as wide
 
 
-def fold_guess(
-    estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
-) -> tuple[float, float | None] | None:
+def fold_guess(estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]) -> tuple[Any, Any] | None:
     """A fitted estimator's score on a fold that it was not fitted on, with its standard error.
+
+    Of a composite: those of all its parts, in their order.
 
     An estimator that fails there is refused before it is shown the holdout's rows.
     """
     from unworn.rows import Sample
 
-    query = metric_query(metric, NamedPredictions(estimator, "fold", watch=False), **options)
+    question = metric_query(metric, NamedPredictions(estimator, "fold", watch=False), **options)
     try:
         labels = Sample.read(None, y)
     except Unaskable:
         return None
     # The fold as it is, whatever its form: only its labels are read here, the rest is for the estimator.
-    guess = train_guess(query, Sample(labels.columns, labels.schema, rows=labels.rows, features=X))
+    fold = Sample(labels.columns, labels.schema, rows=labels.rows, features=X)
+    if isinstance(question, Composite):
+        guesses = [train_guess(query, fold) for query in question.questions]
+        known = [(None, None) if guess is None else (guess.value, guess.error) for guess in guesses]
+        return [value for value, _ in known], [error for _, error in known]
+    guess = train_guess(question, fold)
     return None if guess is None else (guess.value, guess.error)

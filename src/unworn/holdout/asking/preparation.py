@@ -10,21 +10,32 @@ from unworn.basics.display import show_value
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
+from unworn.holdout.asking.composite_parts import part_guesses
 from unworn.holdout.asking.guesses import given_guess, train_guess
 from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
-from unworn.mechanisms.contract.mechanism import STOPPED, has_failed
+from unworn.mechanisms.contract.conversation import check_question
+from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
 from unworn.queries import Hypothesis, Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code
-from unworn.queries.metrics.named_metrics import metric_name
-from unworn.queries.predictions import NamedPredictions
-from unworn.queries.query import Facts
+from unworn.queries.composite import Composite, Question
+from unworn.queries.conditional_query import ConditionalQuery
+from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
+from unworn.queries.metrics.prediction_types import default_metric
+from unworn.queries.predictions import NamedPredictions, RecordedPredictions
+from unworn.queries.query import Facts, Kind
+from unworn.queries.ranking_query import RankingQuery
 from unworn.record.answer import Answer
+from unworn.record.derived_answer import DerivedAnswer
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
+
+
+NO_DIFFERENCE = "no difference"
+"""The origin of the guess that two models are the same, where nobody guessed otherwise."""
 
 
 class Preparation(HoldoutView):
@@ -69,16 +80,32 @@ class Preparation(HoldoutView):
             raise Unaskable("guess_se says how sure a guess is, and there is no guess: give guess= too")
         if guess is None and self._train is not None and not test:
             guess = train_guess(query, self._train)
+        if facts.kind == "paired" and discordance is None and not test:
+            guess = self._with_discordance(query, facts, guess)
         practice = None
         if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
             expected = practice_guess(query, facts, self._practice_rows)
-            guess = expected if guess is None and not test else guess
+            guess = _preferred(guess, expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
         return Ask(query, facts, guess, None if by is None else check_asker(by), again, practice=practice, noise=noise)
 
-    def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
+    def _with_discordance(self, query: Query, facts: Facts, guess: Guess | None) -> Guess | None:
+        """A comparison of two arrays knows how much they differ: the guess with that, or no difference with that."""
+        from unworn.queries.metrics.array_discordance import array_discordance, sealed_discordance
+
+        bound = None if self._sample.schema.grouped else array_discordance(query)
+        if bound is None:
+            return guess
+        known = sealed_discordance(bound, facts.span, self._sample.rows, self._sample.length)
+        if guess is None:
+            return Guess(0.0, None, known, NO_DIFFERENCE)
+        return replace(guess, discordance=known if guess.discordance is None else min(known, guess.discordance))
+
+    def _understand(self, question: Question | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
         query = read_sql(question) if isinstance(question, str) else question
+        if isinstance(query, Composite):
+            raise Unaskable("a composite is asked by itself, with ask; a batch takes its parts, composite.questions")
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
         if isinstance(query, Hypothesis) and not test:
@@ -96,7 +123,9 @@ class Preparation(HoldoutView):
             )
         return query, facts
 
-    def _metric(self, metric: str, predictions: Any, name: str | None, options: dict[str, Any]) -> Query:
+    def _metric(self, metric: str | None, predictions: Any, name: str | None, options: dict[str, Any]) -> Question:
+        """A metric by its name; without one, the one that the estimator is usually scored by."""
+        metric = default_metric(predictions) if metric is None else metric
         if name is not None:
             check_text(name, "name=, what the predictions are known by,")
         return metric_query(
@@ -107,9 +136,31 @@ class Preparation(HoldoutView):
 
     def _options(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
         """What the metric needs, and ``train`` or practice rows can tell."""
-        wanted = metric_name(metric) == "balanced_accuracy" and not {"weights", "shares"} & set(options)
-        visible = self._practice_rows if self._train is None else self._train
-        return {**options, "shares": visible.class_shares()} if wanted and visible is not None else options
+        visible, own = self._practice_rows if self._train is None else self._train, metric_name(metric)
+        if visible is None or visible.schema.target is None:
+            return options
+        if own == "r2" and "baseline" not in options:
+            return {**options, "baseline": visible.label_mean()}
+        if own == "balanced_accuracy" and not {"weights", "shares", "classes"} & set(options):
+            return {**options, "shares": visible.class_shares()}
+        if needs_classes(metric) and own != "balanced_accuracy" and "classes" not in options:
+            return {**options, "classes": list(visible.class_shares())}
+        return options
+
+    def _check_scorable(self, metric: str, options: dict[str, Any]) -> None:
+        """Refuse what no search can be scored by now, and not after hours of fitting."""
+        if not greater_is_better(metric):
+            raise Unaskable(
+                f"{metric} is a loss, and searches look for the largest score: use scorer('neg_{metric_name(metric)}')"
+            )
+        filled = {"classes": [0, 1]} if needs_classes(metric) and not {"shares", "weights"} & set(options) else {}
+        stand_in = RecordedPredictions({"method": "predict"})
+        question = self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
+        for part in question.questions if isinstance(question, Composite) else (question,):
+            kind: Kind = "unit"
+            if isinstance(part, ConditionalQuery | RankingQuery):
+                kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
+            check_question(self.mechanism, Facts(kind, 0.0, 1.0, runs_code=True))  # also one that refuses every model
 
     @cached_property
     def _few_rows(self) -> Sample:
@@ -129,6 +180,24 @@ class Preparation(HoldoutView):
                 answers[place] = replace(answers[place], practice=ask.practice)
         return answers
 
+    def _ask(
+        self,
+        question: Question | str,
+        guess: Any,
+        error: Any = None,
+        discordance: float | None = None,
+        **how: Any,
+    ) -> Answer | DerivedAnswer:
+        """One question's answer; or those of all parts of a composite, asked together, and what is made of them."""
+        if not isinstance(question, Composite):
+            return self._checked_answer(self._enter([self._prepare(question, guess, error, discordance, **how)])[0])
+        if discordance is not None:
+            raise Unaskable(f"{question.label} is no paired question, and has no discordance: leave it out")
+        guesses = part_guesses(question, guess, error)
+        parts = zip(question.questions, guesses, strict=True)
+        answers = self._enter([self._prepare(part, value, own, **how) for part, (value, own) in parts])
+        return DerivedAnswer.of(question, [self._checked_answer(answer) for answer in answers])
+
     def _one(self, ask: Ask) -> Answer:
         if ask.facts.runs_code:
             say_what_is_withheld()
@@ -142,3 +211,11 @@ class Preparation(HoldoutView):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
             raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
+
+
+def _preferred(guess: Guess | None, expected: Guess | None) -> Guess | None:
+    """The guess there is; but what practice rows say is better than that there is no difference."""
+    if guess is None or expected is None or guess.origin != NO_DIFFERENCE:
+        return expected if guess is None else guess
+    known = [each.discordance for each in (guess, expected) if each.discordance is not None]
+    return replace(expected, discordance=min(known, default=None))

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
 from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
+from unworn.holdout.asking.composite_parts import gathered, opened, part_guesses
 from unworn.holdout.asking.preparation import Preparation
 from unworn.holdout.asks import Ask
-from unworn.mechanisms.contract.capabilities import SharpensAnswers
+from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import currency_of, prices_of
 from unworn.mechanisms.contract.mechanism import has_failed
-from unworn.queries import Query, parse
+from unworn.queries import Composite, Query, parse
 from unworn.queries.code.code_in_query import check_code
+from unworn.queries.composite import Question
 from unworn.record.answer import Answer
+from unworn.record.derived_answer import DerivedAnswer, DerivedQuote
 
 if TYPE_CHECKING:
     from unworn.holdout.asking.final_asks import FinalQuote
     from unworn.mechanisms.contract.record import Record
     from unworn.record.meter import Quote
+
+
+Finished = Answer | DerivedAnswer | Query | Composite | str
+"""What final values can be had of."""
 
 
 class Refinement(Preparation):
@@ -52,53 +60,71 @@ class Refinement(Preparation):
     def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
     @overload
     def final(
+        self, questions: DerivedAnswer | Composite, *, close: bool = True, by: str | None = None
+    ) -> DerivedAnswer: ...
+    @overload
+    def final(
         self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
     ) -> list[Answer]: ...
+    @overload
     def final(
         self,
-        questions: Answer | Query | str | Iterable[Answer | Query | str],
+        questions: Iterable[Answer | DerivedAnswer | Query | Composite],
         *,
         close: bool = True,
         by: str | None = None,
-    ) -> Answer | list[Answer]:
+    ) -> list[Answer | DerivedAnswer]: ...
+    def final(
+        self,
+        questions: Finished | Iterable[Finished],
+        *,
+        close: bool = True,
+        by: str | None = None,
+    ) -> Any:
         """Release exact values as the last word, nearly as sharp as those of a test set that nobody had touched.
 
         Several answers or questions given at once are fixed together and share the level. The holdout is then closed:
         the values can be this sharp because nothing follows. ``close=False`` keeps it open, at a price that
         :meth:`quote_final` gives beforehand. A final interval is never wider than what was known. That of a model,
-        whose code may answer differently the second time, is refused where it would be wider.
+        whose code may answer differently the second time, is refused where it would be wider. All parts of a composite
+        are fixed together.
         """
         from unworn.holdout.asking.final_asks import check_not_wider
 
-        one = isinstance(questions, Answer | Query | str)
-        asks = self._final_asks(questions, close, by)
+        one, listed = self._listed(questions)
+        asks = self._final_asks(listed, close, by)
         with self._desk.order():
             check_not_wider(asks, self._desk.released())
-        told = self._enter(asks)
-        return self._checked_answer(told[0]) if one else told
+        answers = self._enter(asks)
+        told = gathered(listed, [self._checked_answer(answer) for answer in answers] if one else answers)
+        return told[0] if one else told
 
-    def quote_final(
-        self, questions: Answer | Query | str | Iterable[Answer | Query | str], *, close: bool = True
-    ) -> FinalQuote:
+    def quote_final(self, questions: Finished | Iterable[Finished], *, close: bool = True) -> FinalQuote:
         """How sharp :meth:`final` would be, and what it would cost, without asking for it."""
         from unworn.holdout.asking.final_asks import quote_final
 
-        asks = self._final_asks(questions, close, None)
+        asks = self._final_asks(self._listed(questions)[1], close, None)
         with self._desk.order():
             return quote_final(asks, self._desk.released(), close)
 
-    def _final_asks(self, questions: Any, close: bool, by: str | None) -> list[Ask]:
+    @staticmethod
+    def _listed(questions: Any) -> tuple[bool, list[tuple[Composite | None, list[Any]]]]:
+        """Whether it is one that final values are wanted of; and all of them, with their parts."""
+        one = isinstance(questions, Finished)
+        listed = [questions] if one else check_list(questions, "final questions")
+        if not listed:
+            raise Unaskable("name at least one answer or question whose final value is wanted")
+        return one, opened(listed)
+
+    def _final_asks(
+        self, listed: Iterable[tuple[Composite | None, list[Any]]], close: bool, by: str | None
+    ) -> list[Ask]:
         from unworn.holdout.asking.final_asks import final_asks
 
         if not isinstance(close, bool):
             raise Unaskable(f"close= is True or False, not {show_value(close)}")
-        listed = (
-            [questions] if isinstance(questions, Answer | Query | str) else check_list(questions, "final questions")
-        )
-        if not listed:
-            raise Unaskable("name at least one answer or question whose final value is wanted")
         asks = []
-        for question in listed:
+        for question in (part for _, parts in listed for part in parts):
             if isinstance(question, Answer):
                 record = self._record_of(question)
                 query = self._question_of(question, record)
@@ -131,6 +157,7 @@ class Refinement(Preparation):
         check_code(query)
         return query
 
+    @overload
     def quote(
         self,
         question: Query | str,
@@ -139,13 +166,37 @@ class Refinement(Preparation):
         guess_se: float | None = None,
         again: bool = False,
         noise: bool = False,
-    ) -> Quote:
+    ) -> Quote: ...
+    @overload
+    def quote(
+        self,
+        question: Composite,
+        guess: Any = None,
+        *,
+        guess_se: Any = None,
+        again: bool = False,
+        noise: bool = False,
+    ) -> DerivedQuote: ...
+    def quote(
+        self,
+        question: Question | str,
+        guess: Any = None,
+        *,
+        guess_se: Any = None,
+        again: bool = False,
+        noise: bool = False,
+    ) -> Quote | DerivedQuote:
         """What a question would cost and how wide its answer would be, without asking it.
 
         With ``again=True``, the price of asking a question that was answered before anew.
         """
         from unworn.record.meter import Quote
 
+        if isinstance(question, Composite):
+            guesses = zip(question.questions, part_guesses(question, guess, guess_se), strict=True)
+            parts = [self.quote(q, value, guess_se=error, again=again, noise=noise) for q, (value, error) in guesses]
+            low, high = question.interval([(part.low, part.high) for part in parts])
+            return DerivedQuote(low, high, sum(part.cost for part in parts), question.label, parts[0].currency)
         ask, currency = self._prepare(question, guess, guess_se, noise=noise), currency_of(self.mechanism)
         with self._desk.order():
             transcript = self._desk.released()
@@ -159,3 +210,22 @@ class Refinement(Preparation):
         (cost, surprise), width = prices_of(mechanism, offer), (likely.high - likely.low) / 2
         guessed = offer.payload.guess
         return Quote(offer.index, width, widest, cost, surprise, guessed, False, likely.low, likely.high, currency)
+
+    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
+        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
+
+        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
+        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
+        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
+        """
+        if not isinstance(self.mechanism, DrawsRows):
+            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
+        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
+            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
+        self._desk.writable()
+        names = None if columns is None else check_list(columns, "columns")
+        for name in names or ():
+            self._sample.schema.of(name)
+        from unworn.holdout.gathering import gather_rows  # loaded by those who draw ahead
+
+        return gather_rows(self._desk, self._sample, int(samples), names)

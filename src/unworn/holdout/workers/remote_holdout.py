@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
@@ -27,9 +27,12 @@ from unworn.errors import Failed, LedgerError, Unaskable, UnwornError
 from unworn.holdout.asking.guesses import fold_guess
 from unworn.holdout.practice import Practice
 from unworn.ledger import Entry
+from unworn.queries import parse_composite
+from unworn.queries.composite import Question
 from unworn.queries.query import Query, canonical
 from unworn.record.answer import Answer
 from unworn.record.certificate import Certificate
+from unworn.record.derived_answer import DerivedAnswer
 from unworn.record.practice_estimate import PracticeEstimate
 
 if TYPE_CHECKING:
@@ -101,14 +104,18 @@ class Server:
             if request["verb"] == "practice":
                 return {"practice": list(astuple(_LOOKS[request["look"]](holdout.practice, *asked, **options)))}
             verb = holdout.score if request["verb"] == "score" else holdout.ask
-            certificate = verb(asked, request["guess"], guess_se=request["guess_se"], **options).certificate
+            answer = verb(asked, request["guess"], guess_se=request["guess_se"], **options)
         except UnwornError as error:
             return _told(error)
         except KeyboardInterrupt:
             return _told(Failed(Failed.MESSAGE))  # raised by the worker's code on the rows: charged like any failure
         except Exception as error:
             return _told(UnwornError(f"{type(error).__name__}: {error}"))
-        return {"terms": certificate.first.to_json(), "entry": certificate.entry.to_json()}
+        if isinstance(answer, DerivedAnswer):
+            proofs = [part.certificate for part in answer.parts]
+            entries = [proof.entry.to_json() for proof in proofs]
+            return {"terms": proofs[0].first.to_json(), "entries": entries, "derived": answer.query.to_json()}
+        return {"terms": answer.certificate.first.to_json(), "entry": answer.certificate.entry.to_json()}
 
 
 def _told(error: UnwornError) -> dict[str, Any]:
@@ -128,23 +135,23 @@ class RemoteHoldout:
     def score(
         self,
         predictions: Any,
-        guess: SupportsFloat | None = None,
+        guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
-        metric: str = "accuracy",
-        guess_se: float | None = None,
+        metric: str | None = None,
+        guess_se: float | Sequence[float | None] | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> Answer | DerivedAnswer:
         """As :meth:`Holdout.score`."""
         return self._answer("score", (predictions, {"metric": metric, **options}), guess, guess_se)
 
     def ask(
         self,
-        question: Query | str,
-        guess: SupportsFloat | None = None,
+        question: Question | str,
+        guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
-        guess_se: float | None = None,
+        guess_se: float | Sequence[float | None] | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> Answer | DerivedAnswer:
         """As :meth:`Holdout.ask`."""
         return self._answer("ask", (question, options), guess, guess_se)
 
@@ -160,7 +167,7 @@ class RemoteHoldout:
 
     def fold_guess(
         self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
-    ) -> tuple[float, float | None] | None:
+    ) -> tuple[Any, Any] | None:
         """As :meth:`Holdout.fold_guess`: the fold is here, so it is measured here."""
         return fold_guess(estimator, X, y, metric, options)
 
@@ -176,10 +183,15 @@ class RemoteHoldout:
     def __repr__(self) -> str:
         return "RemoteHoldout()"  # the address holds the secret
 
-    def _answer(self, verb: str, asked: Any, guess: SupportsFloat | None, guess_se: float | None) -> Answer:
-        request = {"verb": verb, "guess": None if guess is None else float(guess), "guess_se": guess_se}
+    def _answer(self, verb: str, asked: Any, guess: Any, guess_se: Any) -> Answer | DerivedAnswer:
+        expected = guess if guess is None or isinstance(guess, Sequence) else float(guess)
+        request = {"verb": verb, "guess": expected, "guess_se": guess_se}
         reply = self._call(request, pickle.dumps(asked, protocol=5))
-        return Answer.of(Certificate.of(Entry.from_json(reply["terms"]), Entry.from_json(reply["entry"])))
+        first = Entry.from_json(reply["terms"])
+        if "derived" in reply:
+            parts = [Answer.of(Certificate.of(first, Entry.from_json(entry))) for entry in reply["entries"]]
+            return DerivedAnswer.of(parse_composite(reply["derived"]), parts)
+        return Answer.of(Certificate.of(first, Entry.from_json(reply["entry"])))
 
     def look(self, verb: str, asked: tuple[Any, ...], options: dict[str, Any]) -> PracticeEstimate:
         """What the practice rows say, which are the parent's."""

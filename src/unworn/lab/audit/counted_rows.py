@@ -92,6 +92,9 @@ class Counted:
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         raise Unaskable("a table of counts has no pairs of values: only shares are audited")
 
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+        return [(share, share * (1 - share)) for share in self.means(queries, part).tolist()]
+
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         return [self._counts[_place(query)] for query in queries]
 

@@ -22,10 +22,23 @@ from unworn.queries.row_protocol import Rows
 
 def check_question(mechanism: Mechanism, facts: Facts) -> None:
     """Refuse a question of a kind that a mechanism has no answer to, from public facts alone."""
+    refuse_subsets(mechanism, facts)
     if isinstance(mechanism, LimitsQuestions):
         mechanism.check(facts)
     else:
         refuse_statistics(mechanism, facts)
+
+
+def refuse_subsets(mechanism: Mechanism, facts: Facts) -> None:
+    """Refuse what is counted over a subset of the rows, or over pairs of them, to a mechanism that knows only means."""
+    name = type(mechanism).__name__
+    if facts.kind == "conditional":
+        raise Unaskable(
+            f"{name} has no interval for a share of a subset (given=, where=, precision, recall, F1): ask for two "
+            "plain shares, of the rows with both and of the subset, as in ratio(share(a & b), share(a))"
+        )
+    if facts.kind == "ranking":
+        raise Unaskable(f"{name} has no interval for roc_auc, which compares rows in pairs: ask brier or log_loss")
 
 
 def refuse_statistics(mechanism: object, facts: Facts) -> None:

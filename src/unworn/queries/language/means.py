@@ -1,15 +1,16 @@
-"""The two questions of the language: the share of rows where something holds, and the mean of a number."""
+"""The questions of the language: the share of rows (or of some rows) where something holds, and a number's mean."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from unworn.errors import Unaskable
+from unworn.queries.conditional_query import ConditionalQuery, conditional_facts
 from unworn.queries.language import literals
 from unworn.queries.language.evaluation import evaluate, truth
 from unworn.queries.language.expression_codec import from_json
@@ -59,6 +60,11 @@ class Share(_Asked):
 
     def _facts(self, schema: Schema, size: int) -> Facts:
         kind = check(self.where, schema).kind
+        if kind == "number":
+            raise Unaskable(
+                f"{brief(self.where)} is a number, and a share needs a predicate: ask mean({self.where!r}, "
+                f"range=(low, high)) for its mean, or compare it, as in share({self.where!r} > 5)"
+            )
         require_predicate(self.where, kind, "share needs a predicate")
         if schema.grouped:
             # A group's value is the mean within it, so it is no longer 0 or 1.
@@ -70,6 +76,53 @@ class Share(_Asked):
 
     def __repr__(self) -> str:
         return f"share({self.where!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConditionalShare(_Asked, ConditionalQuery):
+    """How often a predicate holds among those for which ``given`` does. Make it with :func:`share`.
+
+    It is counted over the rows where ``given`` holds. Where it holds for none, that is 0 of 0 rows.
+    """
+
+    where: Expression
+    given: Expression
+
+    def __post_init__(self) -> None:
+        for name in ("where", "given"):
+            expression = wrap(getattr(self, name))
+            object.__setattr__(self, name, expression)
+            require_predicate(expression, expression.kind, "share needs predicates")
+        self.as_shares()  # refuses two that are too large to be counted together
+
+    @property
+    def label(self) -> str:
+        return f"share of {self.where!r} given {self.given!r}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"ask": "conditional", "where": self.where.to_json(), "given": self.given.to_json()}
+
+    @classmethod
+    def from_json(cls, data: object) -> ConditionalShare:
+        """Read the question back; anything else is refused."""
+        fields = _fields(data, "conditional", ("where", "given"))
+        return cls(from_json(fields["where"]), from_json(fields["given"]))
+
+    def _facts(self, schema: Schema, size: int) -> Facts:
+        for expression in (self.where, self.given):
+            require_predicate(expression, check(expression, schema).kind, "share needs predicates")
+        return conditional_facts(schema, repr(self))
+
+    def as_shares(self) -> tuple[Share, Share]:
+        """The share of rows with both, and that of rows in the subset."""
+        return Share(self.where & self.given), Share(self.given)
+
+    def tallies(self, frame: Frame) -> tuple[Bools, Bools]:
+        subset = truth(self.given, frame)
+        return truth(self.where, frame) & subset, subset
+
+    def __repr__(self) -> str:
+        return f"share({self.where!r}, given={self.given!r})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,8 +189,14 @@ class Mean(_Asked):
         return f"mean({self.of!r}, range=({literals.plain(self.low)}, {literals.plain(self.high)}))"
 
 
-def share(predicate: Expression | bool) -> Share:
-    """How often a predicate holds.
+@overload
+def share(predicate: Expression | bool) -> Share: ...
+@overload
+def share(predicate: Expression | bool, given: Expression | bool) -> ConditionalShare: ...
+@overload
+def share(predicate: Expression | bool, given: Expression | bool | None) -> Share | ConditionalShare: ...
+def share(predicate: Expression | bool, given: Expression | bool | None = None) -> Share | ConditionalShare:
+    """How often a predicate holds: among all, or among those for which another one does (``given``).
 
     >>> from unworn.queries.language.expressions import col
     >>> question = share((col("age") > 65) & (col("plan") == "basic"))
@@ -145,7 +204,11 @@ def share(predicate: Expression | bool) -> Share:
     "share of (age > 65) & (plan == 'basic')"
     >>> question == share((65.0 < col("age")) & (col("plan") == "basic"))
     True
+    >>> share(col("bought") == 1, given=col("arm") == "B").label
+    "share of bought == 1 given arm == 'B'"
     """
+    if given is not None:
+        return ConditionalShare(predicate, given)  # type: ignore[arg-type]
     return Share(predicate)  # type: ignore[arg-type]  # Share wraps constants
 
 

@@ -12,6 +12,7 @@ from unworn.errors import Unaskable
 
 if TYPE_CHECKING:
     from unworn.queries.language.leaves import Expression
+    from unworn.queries.language.ordered_words import OrderedWords
 
 
 class Operators:
@@ -44,6 +45,17 @@ class Operators:
     def fill(self, value: object) -> Expression:
         """The same, with this constant in place of what is missing."""
         return self._build("fill", self, value)
+
+    def ordered(self, words: Iterable[str]) -> OrderedWords:
+        """Text whose words have an order, the lowest first, as an ordered categorical has: then it can be compared.
+
+        >>> from unworn.queries.language.expressions import col
+        >>> col("size").ordered(["s", "m", "l"]) >= "m"
+        size.isin(['l', 'm'])
+        """
+        from unworn.queries.language.ordered_words import OrderedWords
+
+        return OrderedWords(self, words)  # type: ignore[arg-type]
 
     def __add__(self, other: object) -> Expression:
         return self._build("add", self, other)

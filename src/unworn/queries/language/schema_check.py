@@ -42,7 +42,7 @@ def check(expression: Expression, schema: Schema) -> ColumnType:
     ColumnType(kind='number', nullable=True)
     >>> check(col("plan") > "basic", schema)
     Traceback (most recent call last):
-    unworn.errors.Unaskable: plan > 'basic' orders text, and only numbers and dates have an order here: use ==, != or .isin([...])
+    unworn.errors.Unaskable: plan > 'basic' orders text, and only numbers and dates have an order here: use ==, != or .isin([...]), or name the order: .ordered(['low', 'high'])
     """  # noqa: E501
     match expression:
         case Col(name):
@@ -125,5 +125,5 @@ def _ordered(expression: Expression, kind: ColumnKind) -> None:
     if kind not in ("number", "date"):
         raise Unaskable(
             f"{brief(expression)} orders {kind}, and only numbers and dates have an order here: "
-            "use ==, != or .isin([...])"
+            "use ==, != or .isin([...])" + (", or name the order: .ordered(['low', 'high'])" if kind == "text" else "")
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
 from unworn.queries.metrics.class_labels import Class, as_class, check_classes, class_index
+from unworn.queries.metrics.prediction_types import check_label_kind
 from unworn.queries.metrics.scored_query import Metric, check_given
 from unworn.queries.predictions import FeatureFrame, GivenPredictions, Source, featured, predicted, predicted_everywhere
 from unworn.queries.row_protocol import Bools, Floats, Frame, Raised
@@ -53,12 +54,6 @@ def _codes(source: Source, frame: FeatureFrame, vocabulary: NDArray[np.object_])
     return codes
 
 
-def _same_kind(source: Source, kind: ColumnKind, metric: str) -> None:
-    if isinstance(source, GivenPredictions) and (source.column.kind == "text") != (kind == "text"):
-        labels, guesses = ("text", "numbers") if kind == "text" else ("numbers", "text")
-        raise Unaskable(f"the labels are {labels} but the predictions are {guesses}: {metric} compares like with like")
-
-
 @dataclass(frozen=True, eq=False)
 class Accuracy(Metric):
     """The share of rows predicted right."""
@@ -75,7 +70,7 @@ class Accuracy(Metric):
         return 0.0, 1.0
 
     def fits(self, kind: ColumnKind) -> None:
-        _same_kind(self.source, kind, self.metric)
+        check_label_kind(self.source, kind, self.metric)
 
     def values(self, frame: Frame) -> Bools:
         return hits(self.source, featured(frame))
@@ -131,7 +126,7 @@ class BalancedAccuracy(Metric):
         return {"weights": [[value, weight] for value, weight in self.weights]}
 
     def fits(self, kind: ColumnKind) -> None:
-        _same_kind(self.source, kind, self.metric)
+        check_label_kind(self.source, kind, self.metric)
         check_classes((value for value, _ in self.weights), kind, "weights")
 
     def values(self, frame: Frame) -> Floats:

@@ -105,7 +105,7 @@ class LogLoss(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class _NumberError(Metric):
+class NumberError(Metric):
     """An error of predicted numbers, cut to a declared range."""
 
     low: float
@@ -141,7 +141,7 @@ class _NumberError(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class AbsoluteError(_NumberError):
+class AbsoluteError(NumberError):
     """The mean of |prediction − label|, each cut to the declared range."""
 
     metric: ClassVar[str] = "mae"
@@ -153,7 +153,7 @@ class AbsoluteError(_NumberError):
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredError(_NumberError):
+class SquaredError(NumberError):
     """The mean of (prediction − label)², each cut to the declared range."""
 
     metric: ClassVar[str] = "mse"

@@ -1,22 +1,44 @@
-"""The metrics there are, by function and by name."""
+"""The metrics that are one question each, by function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from unworn.basics.display import show_value
 from unworn.errors import Unaskable
+from unworn.queries.constant_prediction import ConstantPrediction
+from unworn.queries.language.expression_codec import from_json
 from unworn.queries.metrics.class_labels import Class, as_class, as_classes
 from unworn.queries.metrics.hit_metrics import Accuracy, BalancedAccuracy, TopK
-from unworn.queries.metrics.loss_metrics import AbsoluteError, Brier, LogLoss, SquaredError
-from unworn.queries.metrics.refused_metrics import refuse
+from unworn.queries.metrics.loss_metrics import AbsoluteError, Brier, LogLoss, NumberError, SquaredError
+from unworn.queries.metrics.ranking_metrics import RocAuc
+from unworn.queries.metrics.row_values import RowValues
+from unworn.queries.metrics.scaled_losses import MaskedLoss, PercentageError, PinballLoss
 from unworn.queries.metrics.scored_query import Metric, as_range
-from unworn.queries.predictions import FromModel, GivenPredictions, RecordedPredictions, Source, as_source
+from unworn.queries.metrics.subset_metrics import (
+    SUBSET_METRICS,
+    Jaccard,
+    Precision,
+    Recall,
+    Specificity,
+    SubsetMetric,
+    positive_class,
+    subgroup_of,
+)
+from unworn.queries.predictions import (
+    FromModel,
+    GivenPredictions,
+    RecordedPredictions,
+    Source,
+    as_source,
+)
 
+T = TypeVar("T", bound=SubsetMetric)
 LOG_LOSS_RANGE = (0.0, 7.0)
 _CHANCE_METHODS = ("predict_proba",)
 _SCORE_METHODS = ("predict_proba", "decision_function")
+ERRORS: dict[str, type[NumberError]] = {kind.metric: kind for kind in (AbsoluteError, SquaredError, PercentageError)}
 
 
 def accuracy(predictions: Any) -> Accuracy:
@@ -56,6 +78,49 @@ def top_k(scores: Any, k: int, classes: Iterable[Any] | None = None) -> TopK:
     """
     source = as_source(scores, _SCORE_METHODS)
     return TopK(source, k, _columns(source, classes))
+
+
+def precision(predictions: Any, positive: Any = None) -> Precision:
+    """Of the rows called ``positive``, the share that are: by default class 1, or the second of a model's two.
+
+    >>> precision([1, 0, 1]).family
+    '{"metric":"precision","positive":1}'
+    """
+    return _subset(Precision, predictions, positive)
+
+
+def recall(predictions: Any, positive: Any = None) -> Recall:
+    """Of the rows that are ``positive``, the share that are called so."""
+    return _subset(Recall, predictions, positive)
+
+
+def specificity(predictions: Any, positive: Any = None) -> Specificity:
+    """Of the rows that are not ``positive``, the share that are called something else."""
+    return _subset(Specificity, predictions, positive)
+
+
+def jaccard(predictions: Any, positive: Any = None) -> Jaccard:
+    """Of the rows that are ``positive`` or are called so, the share that are both."""
+    return _subset(Jaccard, predictions, positive)
+
+
+def _subset(kind: type[T], predictions: Any, positive: Any) -> T:
+    source = as_source(predictions)
+    return kind(source, as_class(positive_class(source, positive)))
+
+
+def roc_auc(scores: Any, positive: Any = None, classes: Iterable[Any] | None = None) -> RocAuc:
+    """How often a ``positive`` row is scored above another one; ties count one half.
+
+    Scores of the positive class, one per row; or rows × classes, the columns named as in :func:`top_k`.
+
+    >>> roc_auc([0.9, 0.2]).label[:7]
+    'roc_auc'
+    """
+    source = as_source(scores, _SCORE_METHODS)
+    single = isinstance(source, GivenPredictions) and len(source.shape) == 1
+    columns = None if single and classes is None else _columns(source, classes)
+    return RocAuc(source, as_class(positive_class(source, positive)), None if single else columns)
 
 
 def brier(predictions: Any, positive: Any = 1) -> Brier:
@@ -114,6 +179,36 @@ def mse(predictions: Any, range: Sequence[float] | None = None) -> SquaredError:
     return SquaredError(as_source(predictions), *as_range("mse", range))
 
 
+def mape(predictions: Any, range: Sequence[float] | None = None) -> PercentageError:
+    """The mean of |prediction − label|/|label|, each row's cut to ``range``, which must be given; a label of 0 is cut.
+
+    >>> mape([3.0], range=(0, 2)).bounds
+    (0.0, 2.0)
+    """
+    return PercentageError(as_source(predictions), *as_range("mape", range))
+
+
+def pinball(predictions: Any, range: Sequence[float] | None = None, alpha: float = 0.5) -> PinballLoss:
+    """The loss of a predicted quantile ``alpha``, each row's cut to ``range``, which must be given.
+
+    >>> pinball([3.0], range=(0, 10), alpha=0.9).family
+    '{"metric":"pinball","quantile":0.9,"range":[0.0,10.0]}'
+    """
+    low, high = as_range("pinball", range)
+    return PinballLoss(as_source(predictions), low, high, alpha)
+
+
+def values(array: Any, range: Sequence[float] = (0.0, 1.0)) -> RowValues:
+    """The mean of numbers that somebody else computed, one per row in the order of the rows: a judge's, a grader's.
+
+    Truth values, and numbers that are all 0 or 1, are counted.
+
+    >>> values([0.25, 1.0]).bounds, values([True, False]).zero_one
+    ((0.0, 1.0), True)
+    """
+    return RowValues.of(as_source(array), range)
+
+
 def _columns(source: Source, classes: Iterable[Any] | None) -> tuple[Class, ...] | None:
     if classes is not None:
         return as_classes(classes)
@@ -122,87 +217,21 @@ def _columns(source: Source, classes: Iterable[Any] | None) -> tuple[Class, ...]
     return tuple(range(source.shape[1])) if isinstance(source, GivenPredictions) and len(source.shape) == 2 else None
 
 
-_MAKERS: dict[str, Callable[..., Metric]] = {
-    "accuracy": accuracy,
-    "balanced_accuracy": balanced_accuracy,
-    "top_k_accuracy": top_k,
-    "brier": brier,
-    "log_loss": log_loss,
-    "mae": mae,
-    "mse": mse,
-}
-_TYPES: dict[str, type[Metric]] = {
-    kind.metric: kind for kind in (Accuracy, BalancedAccuracy, TopK, Brier, LogLoss, AbsoluteError, SquaredError)
-}
-_ALIASES = {
-    "accuracy_score": "accuracy",
-    "balanced_accuracy_score": "balanced_accuracy",
-    "top_k": "top_k_accuracy",
-    "top_k_accuracy_score": "top_k_accuracy",
-    "brier_score": "brier",
-    "brier_score_loss": "brier",
-    "neg_brier_score": "brier",
-    "neg_log_loss": "log_loss",
-    "mean_absolute_error": "mae",
-    "neg_mean_absolute_error": "mae",
-    "mean_squared_error": "mse",
-    "neg_mean_squared_error": "mse",
-}
-
-
-def metric_name(name: str) -> str:
-    """The one name of an askable metric, or a refusal that says why and what to ask instead.
-
-    >>> metric_name("neg_log_loss")
-    'log_loss'
-    >>> metric_name("acuracy")
-    Traceback (most recent call last):
-        ...
-    unworn.errors.Unaskable: there is no metric 'acuracy'; did you mean accuracy? The metrics are: accuracy, \
-balanced_accuracy, top_k_accuracy, brier, log_loss, mae, mse
-    """
-    if not isinstance(name, str):
-        raise Unaskable(f"a metric is given by its name, such as 'accuracy', not by a {type(name).__name__}")
-    own = _ALIASES.get(name, name)
-    if own in _MAKERS:
-        return own
-    refuse(name)
-    import difflib  # only when a name is wrong
-
-    close = difflib.get_close_matches(name[:100], [*_MAKERS, *_ALIASES], n=1)
-    hint = f"did you mean {close[0]}? The" if close else "the"
-    raise Unaskable(f"there is no metric {name!r:.80}; {hint} metrics are: {', '.join(_MAKERS)}", metric=name)
-
-
-def metric(name: str, predictions: Any, **options: Any) -> Metric:
-    """A metric by the name scikit-learn gives it. ``neg_…`` names are the loss itself, not its negative.
-
-    >>> metric("neg_brier_score", [0.5]) == brier([0.5])
-    True
-    """
-    own = metric_name(name)
-    try:
-        return _MAKERS[own](predictions, **options)
-    except TypeError as error:
-        raise Unaskable(f"{own}: {str(error).removeprefix(_MAKERS[own].__name__ + '() ')}", metric=own) from None
-
-
-def greater_is_better(name: str) -> bool:
-    """Whether a larger value of what :func:`metric` answers is better; losses are answered as losses.
-
-    >>> greater_is_better("accuracy"), greater_is_better("neg_log_loss")
-    (True, False)
-    """
-    return _TYPES[metric_name(name)].greater_is_better
-
-
 def metric_from_json(data: Mapping[str, Any]) -> Metric:
     """A metric as a ledger keeps it: equal to the one asked by fingerprint, but without predictions.
 
     >>> metric_from_json(accuracy([1, 0]).to_json()) == accuracy([1.0, 0.0])
     True
     """
-    source = RecordedPredictions(dict(data["predictions"]))
+    kept = dict(data["predictions"])
+    source: Source = ConstantPrediction(kept["constant"]) if "constant" in kept else RecordedPredictions(kept)
+    made = _recorded(data, source)
+    if data.get("masked"):
+        return MaskedLoss(made, from_json(data["where"]))
+    return made if isinstance(made, RocAuc) else subgroup_of(made, data)
+
+
+def _recorded(data: Mapping[str, Any], source: Source) -> Metric:
     name = data["metric"]
     classes = data.get("classes")
     columns = None if classes is None else tuple(classes)
@@ -212,11 +241,21 @@ def metric_from_json(data: Mapping[str, Any]) -> Metric:
         return BalancedAccuracy(source, tuple((value, float(weight)) for value, weight in data["weights"]))
     if name == "top_k_accuracy":
         return TopK(source, data["k"], columns)
+    if name in SUBSET_METRICS:
+        return SUBSET_METRICS[name](source, data["positive"])
+    if name == "roc_auc":
+        return RocAuc(source, data["positive"], columns, from_json(data["where"]) if "where" in data else None)
     if name == "brier":
         return Brier(source, data["positive"])
     if name == "log_loss":
         low, high = map(float, data["range"])
         return LogLoss(source, low, high, data["positive"], columns)
-    if name in ("mae", "mse"):
-        return (AbsoluteError if name == "mae" else SquaredError)(source, *map(float, data["range"]))
+    if name in ERRORS:
+        return ERRORS[name](source, *map(float, data["range"]))
+    if name == "pinball":
+        low, high = map(float, data["range"])
+        return PinballLoss(source, low, high, float(data["quantile"]))
+    if name == "values":
+        low, high = map(float, data["range"])
+        return RowValues(source, low, high, bool(data["zero_one"]))
     raise Unaskable(f"this record asks the metric {name!r}, which this version does not know", metric=name)

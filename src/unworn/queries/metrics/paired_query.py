@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from unworn.errors import Unaskable
+from unworn.queries.composite import Composite, Question
+from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.metrics.named_metrics import metric_from_json
 from unworn.queries.metrics.scored_query import Metric
 from unworn.queries.query import Facts, Query, canonical
+from unworn.queries.ranking_query import RankingQuery
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
 
@@ -55,7 +58,7 @@ class Difference(Query):
     def _facts(self, schema: Schema, size: int) -> Facts:
         a, b = self.a.facts(schema, size), self.b.facts(schema, size)
         reach = a.high - a.low
-        exact = self.a.zero_one and not schema.grouped
+        exact = self.a.zero_one and self.b.zero_one and not schema.grouped
         return Facts("paired", -reach, reach, zero_one=exact, runs_code=a.runs_code or b.runs_code)
 
     def values(self, frame: Frame) -> Floats:
@@ -63,18 +66,37 @@ class Difference(Query):
         return np.subtract(a, b, dtype=np.float64)
 
 
-def compare(a: Query, b: Query) -> Difference:
-    """How much higher the metric of ``a`` is than that of ``b``.
+def compare(a: Any, b: Any, metric: str = "accuracy", **options: Any) -> Difference:
+    """How much higher the metric of ``a`` is than that of ``b``: two questions of one metric, or two predictions.
 
     >>> from unworn.queries.metrics.named_metrics import accuracy
     >>> compare(accuracy([1, 0]), accuracy([1, 1])).family
     '{"difference":"{\\\\"metric\\\\":\\\\"accuracy\\\\"}"}'
+    >>> compare([1, 0], [1, 1]) == compare(accuracy([1, 0]), accuracy([1, 1]))
+    True
     """
-    if not isinstance(a, Metric) or not isinstance(b, Metric):
-        raise Unaskable("compare takes two metric questions, as in compare(accuracy(a), accuracy(b))")
+    if not isinstance(a, Query | Composite) and not isinstance(b, Query | Composite):
+        from unworn.queries.metrics.metric_catalogue import metric as named  # which knows every metric
+
+        a, b = named(metric, a, **options), named(metric, b, **options)
+    if not isinstance(a, Metric) or not isinstance(b, Metric) or isinstance(a, ConditionalQuery | RankingQuery):
+        raise Unaskable(
+            "compare takes two questions of one metric that is a mean over rows, as in compare(accuracy(a), "
+            "accuracy(b)); of other metrics ask the difference, as in f1(a) - f1(b) or holdout.compare(a, b, "
+            "metric='f1')"
+        )
     if a.family != b.family:
         raise Unaskable(f"compare takes one metric with one setting, not {a.family} and {b.family}")
     return Difference(a, b)
+
+
+def compare_questions(a: Question, b: Question) -> Question:
+    """The same for whatever two metrics are: a paired question where it can be one, else the difference of two."""
+    if isinstance(a, Metric) and isinstance(b, Metric) and not isinstance(a, ConditionalQuery | RankingQuery):
+        return compare(a, b)
+    if type(a) is not type(b):
+        raise Unaskable(f"compare takes one metric with one setting, not {a.label} and {b.label}")
+    return (a - b).named(f"{a.label} − {b.label}")
 
 
 def difference_from_json(data: Mapping[str, Any]) -> Difference:

@@ -1,64 +1,61 @@
 """Metrics that cannot be asked, why, and what to ask instead.
 
-An answer holds for the population because it is a mean over independent rows of a value with a declared
-range. A ratio of two such means, a rank over pairs of rows or a maximum is not, and averaging it anyway
-would print intervals that no theorem supports.
+An interval needs a theorem: for means over rows of a value with a declared range, for shares of a subset, for rankings
+of two classes, and for what is made of those. Whatever else is averaged would print intervals that nothing supports.
 """
 
 from __future__ import annotations
 
 from unworn.errors import Unaskable
 
-_RATIO = "it is a ratio of two counts over the rows"
+_WEIGHTED = "it weighs classes by how often they occur in the rows"
+_SAMPLES = "it is for rows with several labels each"
 _RANK = "it ranks rows against each other"
-_SPREAD = "it divides by the spread of the labels in the rows"
-_ROOT = "it is the root of a mean"
-_CHANCE = "it is corrected for chance with counts over all the rows"
+_SPREAD = "it divides by a spread of the labels in the rows"
+_ROOT = "it is the root of a mean of logarithms"
 _ORDER = "it is an order statistic"
 _CLUSTERS = "it compares pairs of rows"
+_RANGE = "it has no range of its own"
 
-_HITS = "ask accuracy or balanced_accuracy, or two shares: of the hits and of what divides them"
-_CHANCES = "ask brier or log_loss, and compare two models by `compare`"
-_SQUARES = "ask mse with range=(0, largest squared error that matters)"
+_SQUARES = "ask mse or rmse with range=(0, largest squared error that matters)"
+_LOGS = "ask mse or rmse of the logarithms, with labels and predictions given as such"
 _WITHIN = "ask the share of rows whose error is at most t: share(error <= t)"
 _SHARES = "ask the share of rows in each group that matters"
 _TOP = "ask top_k_accuracy"
+_CURVE = "ask roc_auc, or precision and recall at the threshold you will use"
+_EXPLAINED = "ask r2, against a baseline that you name"
 
 REFUSED: dict[str, tuple[str, str]] = {
-    "f1": (_RATIO, _HITS),
-    "fbeta": (_RATIO, _HITS),
-    "precision": (_RATIO, _HITS),
-    "recall": (_RATIO, _HITS),
-    "jaccard": (_RATIO, _HITS),
-    "roc_auc": (_RANK, _CHANCES),
-    "average_precision": (_RANK, _CHANCES),
-    "pr_auc": (_RANK, _CHANCES),
+    "f1_weighted": (_WEIGHTED, "ask f1_macro, or f1 of each class"),
+    "precision_weighted": (_WEIGHTED, "ask precision_macro, or precision of each class"),
+    "jaccard_weighted": (_WEIGHTED, "ask jaccard_macro, or jaccard of each class"),
+    "f1_samples": (_SAMPLES, "ask f1_macro"),
+    "precision_samples": (_SAMPLES, "ask precision_macro"),
+    "recall_samples": (_SAMPLES, "ask recall_macro"),
+    "jaccard_samples": (_SAMPLES, "ask jaccard_macro"),
+    "fbeta": ("no interval for it was derived", "ask f1, or precision and recall"),
+    "roc_auc_ovo": ("it compares every two classes by themselves", "ask roc_auc_ovr"),
+    "roc_auc_ovo_weighted": (_WEIGHTED, "ask roc_auc_ovr"),
+    "roc_auc_ovr_weighted": (_WEIGHTED, "ask roc_auc_ovr"),
+    "average_precision": (_RANK, _CURVE),
+    "pr_auc": (_RANK, _CURVE),
     "ndcg": ("its discount depends on ranks", _TOP),
-    "dcg": ("it has no range of its own", _TOP),
+    "dcg": (_RANGE, _TOP),
     "label_ranking_average_precision": (_RANK, _TOP),
-    "r2": (_SPREAD, _SQUARES),
-    "explained_variance": (_SPREAD, _SQUARES),
-    "d2_absolute_error": (_SPREAD, "ask mae with range=(0, largest error that matters)"),
+    "explained_variance": (_SPREAD, _EXPLAINED),
+    "d2_absolute_error": (_SPREAD, "ask mae with range=(0, largest error that matters), or r2"),
     "d2_brier": (_SPREAD, "ask brier"),
     "d2_log_loss": (_SPREAD, "ask log_loss"),
-    "rmse": (_ROOT, f"{_SQUARES}, and take the root of the interval's ends"),
-    "rmsle": (_ROOT, f"{_SQUARES} on logarithms, and take the root of the interval's ends"),
-    "msle": ("it has no range of its own", f"{_SQUARES} on logarithms"),
+    "rmsle": (_ROOT, _LOGS),
+    "msle": (_RANGE, _LOGS),
     "median_absolute_error": (_ORDER, _WITHIN),
     "max_error": (_ORDER, _WITHIN),
-    "mape": (
-        "its value at a label near zero has no range",
-        "ask mae with range=(0, largest error that matters)",
-    ),
-    "pinball": ("it has no range of its own", "ask mae with range=(0, largest error that matters)"),
-    "poisson_deviance": ("it has no range of its own", _SQUARES),
-    "gamma_deviance": ("it has no range of its own", _SQUARES),
-    "matthews_corrcoef": (_CHANCE, _HITS),
-    "cohen_kappa": (_CHANCE, _HITS),
-    "pearson": (_SPREAD, _SQUARES),
-    "spearman": (_RANK, _SQUARES),
-    "kendall": (_RANK, _SQUARES),
-    "likelihood_ratio": (_RATIO, _HITS),
+    "poisson_deviance": (_RANGE, _SQUARES),
+    "gamma_deviance": (_RANGE, _SQUARES),
+    "pearson": (_SPREAD, _EXPLAINED),
+    "spearman": (_RANK, "ask r2, or roc_auc for two classes"),
+    "kendall": (_RANK, "ask r2, or roc_auc for two classes"),
+    "likelihood_ratio": ("it divides by a rate that may be 0", "ask recall and specificity, of which it is made"),
     "adjusted_rand": (_CLUSTERS, _SHARES),
     "rand": (_CLUSTERS, _SHARES),
     "mutual_info": (_CLUSTERS, _SHARES),
@@ -73,18 +70,11 @@ REFUSED: dict[str, tuple[str, str]] = {
 }
 
 _OTHER_NAMES = {
-    "auc": "roc_auc",
     "ap": "average_precision",
-    "matthews": "matthews_corrcoef",
-    "mcc": "matthews_corrcoef",
-    "kappa": "cohen_kappa",
     "ece": "calibration_error",
-    "root_mean_squared_error": "rmse",
     "root_mean_squared_log_error": "rmsle",
     "mean_squared_log_error": "msle",
     "median_error": "median_absolute_error",
-    "mean_absolute_percentage_error": "mape",
-    "mean_pinball_loss": "pinball",
     "mean_poisson_deviance": "poisson_deviance",
     "mean_gamma_deviance": "gamma_deviance",
     "positive_likelihood_ratio": "likelihood_ratio",
@@ -96,8 +86,8 @@ _ENDINGS = ("_micro", "_macro", "_weighted", "_samples", "_ovr", "_ovo", "_score
 def known_as(name: str) -> str:
     """The table's name for a metric, without averaging and sign.
 
-    >>> known_as("f1_macro"), known_as("neg_root_mean_squared_error"), known_as("roc_auc_ovr_weighted")
-    ('f1', 'rmse', 'roc_auc')
+    >>> known_as("neg_max_error"), known_as("neg_root_mean_squared_log_error"), known_as("rand_score")
+    ('max_error', 'rmsle', 'rand')
     """
     short = name.removeprefix("neg_")
     while short not in REFUSED and short not in _OTHER_NAMES:
@@ -111,17 +101,15 @@ def known_as(name: str) -> str:
 def refuse(name: str) -> None:
     """Raise :class:`Unaskable` if this metric is known not to be askable.
 
-    >>> refuse("r2")
+    >>> refuse("average_precision")
     Traceback (most recent call last):
         ...
-    unworn.errors.Unaskable: r2 cannot be asked: it divides by the spread of the labels in the rows, and so \
-is not a mean over rows of a value with a declared range. Instead, ask mse with range=(0, largest squared \
-error that matters).
+    unworn.errors.Unaskable: average_precision cannot be asked: it ranks rows against each other, and no interval \
+for it is known to hold. Instead, ask roc_auc, or precision and recall at the threshold you will use.
     """
     if known_as(name) in REFUSED:
         reason, instead = REFUSED[known_as(name)]
         raise Unaskable(
-            f"{name[:80]} cannot be asked: {reason}, and so is not a mean over rows of a value with a "
-            f"declared range. Instead, {instead}.",
+            f"{name[:80]} cannot be asked: {reason}, and no interval for it is known to hold. Instead, {instead}.",
             metric=name,
         )

@@ -91,13 +91,7 @@ class Metric(Query):
         if kind == "date":
             raise Unaskable(f"{self.metric} cannot score the target {schema.target!r}, which is a date")
         self.fits(kind)
-        if isinstance(self.source, GivenPredictions) and self.source.shape[0] != size:
-            raise Unaskable(
-                f"there are {self.source.shape[0]} predictions for {size} rows: "
-                "give one per row, in the order of the holdout's rows",
-                predictions=self.source.shape[0],
-                rows=size,
-            )
+        check_length(self.source, size)
         low, high = self.bounds
         exact = self.zero_one and not schema.grouped
         return Facts("binary" if exact else "unit", low, high, runs_code=self.source.runs_code)
@@ -113,7 +107,7 @@ def as_range(metric: str, declared: Sequence[float] | None) -> tuple[float, floa
     if declared is None:
         raise Unaskable(
             f"{metric} has no range of its own, and an interval needs one: "
-            f"give range=(0, largest loss that matters); larger losses count as that one"
+            "give range=(0, largest loss that matters); larger losses count as that one"
         )
     try:
         low, high = (as_float(end, "an end of a range") for end in declared)
@@ -122,6 +116,17 @@ def as_range(metric: str, declared: Sequence[float] | None) -> tuple[float, floa
     if not (np.isfinite(low) and np.isfinite(high) and 0 <= low < high):
         raise Unaskable(f"range must be finite with 0 <= low < high, not ({low}, {high})", low=low, high=high)
     return low, high
+
+
+def check_length(source: Source, size: int) -> None:
+    """Refuse an asker's own array that does not have one entry for each row."""
+    if isinstance(source, GivenPredictions) and source.shape[0] != size:
+        raise Unaskable(
+            f"there are {source.shape[0]} predictions for {size} rows: "
+            "give one per row, in the order of the holdout's rows",
+            predictions=source.shape[0],
+            rows=size,
+        )
 
 
 def check_given(source: Source, metric: str, *, sides: tuple[int, ...], numbers: bool) -> None:
@@ -152,4 +157,4 @@ def check_probabilities(source: Source, metric: str, tolerance: float) -> None:
             raise Unaskable(f"the probabilities of a row must sum to 1; one row is off by {worst:.3g}", off=worst)
 
 
-__all__ = ["Metric", "as_range", "check_classes", "check_given", "check_probabilities"]
+__all__ = ["Metric", "as_range", "check_classes", "check_given", "check_length", "check_probabilities"]

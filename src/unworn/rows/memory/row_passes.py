@@ -1,4 +1,4 @@
-"""One pass over the rows for many questions: counts, means, differences.
+"""One pass over the rows for many questions: counts, means, differences, counts within subsets.
 
 Rows are taken 131,072 at a time, so that the values of a question stay in cache, and every question is
 evaluated on a run of rows before the next run. The result of a question is the same to the last bit
@@ -16,9 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
+from unworn.queries.conditional_query import ConditionalQuery
+from unworn.queries.hypothesis import Hypothesis
 from unworn.queries.language.means import Mean, Share
 from unworn.queries.query import Facts, Query
+from unworn.queries.ranking_query import RankingQuery
 from unworn.queries.row_protocol import Bools, Floats, guarded
+from unworn.rows.memory import subset_passes
 from unworn.rows.memory.exact_sum import Exact
 from unworn.rows.memory.parallel_scans import scan
 from unworn.rows.memory.row_runs import Chunk
@@ -37,9 +41,9 @@ def evaluate(
     sample: Sample,
     queries: Sequence[Query],
     facts: Sequence[Facts],
-    take: Callable[[int, slice, Values], None],
+    take: Callable[[int, slice, Any], None],
 ) -> None:
-    """Hand the values of every question on every run of rows to ``take``.
+    """Hand what every question reads of every run of rows to ``take``: values, or what is counted or ranked.
 
     Questions that run user code go one after another, each with a memory of its own, so that the
     predictions of one model are gone before the next model runs.
@@ -53,12 +57,18 @@ def evaluate(
             for start in range(0, sample.rows if batch else 0, CHUNK):
                 chunk = Chunk(sample, start, min(CHUNK, sample.rows - start), memo)
                 for place in batch:
-                    if facts[place].runs_code:
-                        # What the code returned may upset even us: that too is its failure, and no other.
-                        values = guarded(partial(queries[place].values, chunk))
-                    else:
-                        values = queries[place].values(chunk)
+                    read = _reader(queries[place])
+                    # What code returned may upset even us: that too is its failure, and no other.
+                    values = guarded(partial(read, chunk)) if facts[place].runs_code else read(chunk)
                     take(place, chunk.span, values)
+
+
+def _reader(query: Query) -> Callable[[Chunk], Any]:
+    """What a question makes of a run of rows."""
+    asked = query.query if isinstance(query, Hypothesis) else query
+    if isinstance(asked, ConditionalQuery):
+        return asked.tallies
+    return asked.ranked if isinstance(asked, RankingQuery) else asked.values
 
 
 def checked(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
@@ -74,9 +84,20 @@ def checked(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
 def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[Any]:
     """What each question is about, all in one pass: a count of yes, a mean, or a mean difference with its spread.
 
-    Means are kept inside the declared range, which rounding could leave by the last bit.
+    Means are kept inside the declared range, which rounding could leave by the last bit. Rankings take a pass each.
     """
     facts = checked(sample, queries)
+    ranked = [place for place, fact in enumerate(facts) if fact.kind == "ranking"]
+    if ranked:
+        others = [place for place, fact in enumerate(facts) if fact.kind != "ranking"]
+        apart: list[Any] = [None] * len(queries)
+        rankings = subset_passes.rankings(
+            [queries[place] for place in ranked], [facts[place] for place in ranked], members, partial(evaluate, sample)
+        )
+        rest = statistics(sample, [queries[place] for place in others], members) if others else []
+        for place, value in zip([*ranked, *others], [*rankings, *rest], strict=True):
+            apart[place] = value
+        return apart
     for query, fact in zip(queries, facts, strict=True):
         # Said from what is public: otherwise rows would decide whether a sum is a number at all.
         if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
@@ -92,19 +113,27 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
         return told
     if len(queries) == 1 and members is None and sample.rows <= CHUNK and not facts[0].runs_code:
         # The same sums for one question about few rows: nothing is shared, and there is nothing to come back to.
-        if type(queries[0]) in (Share, Mean):
-            total = scan(sample, queries, None, CHUNK)[0], 0.0
+        if parts := _in_columns(queries[0]):
+            summed = scan(sample, parts, None, CHUNK)
+            total = summed[0], summed[1] if len(summed) > 1 else 0.0
         else:
             with np.errstate(all="ignore"):
-                total = _added(facts[0], queries[0].values(Chunk(sample, 0, sample.rows, {})))
+                total = _added(facts[0], _reader(queries[0])(Chunk(sample, 0, sample.rows, {})))
         return [_statistic(facts[0], total, sample.rows)]
     size = sample.rows if members is None else int(np.count_nonzero(members))
     sums = _sums(sample, queries, facts, members)
     return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
 
 
-def _added(fact: Facts, values: Values) -> tuple[float, float]:
-    """The sum of values and, where the question is paired, of their sizes."""
+def _added(fact: Facts, values: Any, inside: Bools | None = None) -> tuple[float, float]:
+    """The sum of values and, where the question is paired, of their sizes; of a subset, how many say yes of how many.
+
+    Only of rows that are ``inside``.
+    """
+    if fact.kind == "conditional":
+        yes, subset = (np.count_nonzero(each if inside is None else each & inside) for each in values)
+        return float(yes), float(subset)
+    values = values if inside is None else values[inside]
     total = float(np.count_nonzero(values) if values.dtype == np.bool_ else np.sum(values))
     return total, float(np.sum(np.abs(values))) if fact.kind == "paired" else 0.0
 
@@ -112,6 +141,8 @@ def _added(fact: Facts, values: Values) -> tuple[float, float]:
 def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
     if fact.kind == "binary":
         return int(totals[0])
+    if fact.kind == "conditional":
+        return int(totals[0]), int(totals[1])
     mean = min(max(totals[0] / size, fact.low), fact.high)
     return mean if fact.kind == "unit" else (mean, min(max(totals[1] / size, abs(mean)), fact.high))
 
@@ -135,26 +166,33 @@ def differences(sample: Sample, queries: Sequence[Query], members: Bools | None)
     return np.array(statistics(sample, queries, members)).reshape(len(queries), 2)
 
 
+def moments(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[tuple[float, float]]:
+    """Mean and scaled variance over units."""
+    facts = checked(sample, queries)
+    groups = partial(_unit_means, sample, queries, facts, members)
+    return subset_passes.moments(sample, queries, facts, members, partial(evaluate, sample), groups)
+
+
 def _sums(
     sample: Sample, queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None
 ) -> list[tuple[float, float]]:
-    """The sum of each question's values and, where it is paired, of their sizes.
+    """The sum of each question's values, and what :func:`_added` finds besides.
 
     Questions in the language of expressions go together, and over the cores; all others one after another, here.
     """
     sums: list[tuple[float, float]] = [(0.0, 0.0)] * len(queries)
-    spoken = [place for place, query in enumerate(queries) if type(query) in (Share, Mean)]
+    spoken = {place: parts for place, query in enumerate(queries) if (parts := _in_columns(query))}
     if spoken:
-        told = scan(sample, [queries[place] for place in spoken], members, CHUNK)
-        for place, total in zip(spoken, told, strict=True):
-            sums[place] = (total, 0.0)
-    if len(spoken) == len(queries):
+        told = iter(scan(sample, [part for parts in spoken.values() for part in parts], members, CHUNK))
+        for place, parts in spoken.items():
+            sums[place] = (next(told), next(told) if len(parts) > 1 else 0.0)
+    others = [place for place in range(len(queries)) if place not in spoken]
+    if not others:
         return sums
-    others = [place for place, query in enumerate(queries) if type(query) not in (Share, Mean)]
     exact = [(Exact(), Exact()) for _ in others]
 
-    def take(place: int, rows: slice, values: Values) -> None:
-        added = _added(facts[others[place]], values if members is None else values[members[rows]])
+    def take(place: int, rows: slice, values: Any) -> None:
+        added = _added(facts[others[place]], values, None if members is None else members[rows])
         for sum_so_far, more in zip(exact[place], added, strict=True):
             sum_so_far.add(more)
 
@@ -162,6 +200,13 @@ def _sums(
     for place, (plain, absolute) in zip(others, exact, strict=True):
         sums[place] = (plain.total, absolute.total)
     return sums
+
+
+def _in_columns(query: Query) -> tuple[Query, ...]:
+    """The question in the language of expressions: itself, the two shares it is made of, or nothing."""
+    if type(query) in (Share, Mean):
+        return (query,)
+    return (query.as_shares() if isinstance(query, ConditionalQuery) else None) or ()
 
 
 def _unit_means(

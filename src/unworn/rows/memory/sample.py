@@ -166,6 +166,15 @@ class Sample(SampledUnits):
             raise Unaskable("these rows have no labels to take class shares from")
         return given_data.count_classes(self.columns[self.schema.target])
 
+    def label_mean(self) -> float:
+        """The mean of the labels: for rows that may be seen, never for a holdout."""
+        labels = None if self.schema.target is None else self.columns[self.schema.target]
+        if labels is None or labels.kind not in ("number", "bool"):
+            raise Unaskable("these rows have no numbers as labels to take a mean of")
+        known = labels.values if labels.missing is None else labels.values[~labels.missing]
+        finite = known[np.isfinite(known)] if known.dtype.kind == "f" else known
+        return float(np.mean(finite, dtype=np.float64)) if len(finite) else 0.0
+
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])
         more = ", …" if len(self.schema) > 12 else ""
@@ -245,7 +254,7 @@ class Sample(SampledUnits):
         return nullcontext() if self.watch is None else self.watch.held()
 
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:
-        """A count, a mean or a pair for each question, by its kind, in one pass over the rows."""
+        """A count, a mean or a pair for each question, by its kind, in one pass over the rows (rankings: one each)."""
         if self.watch is None:  # what nearly all asks are
             return row_passes.statistics(self, queries, self.members(part))
         with self.watch.held():
@@ -265,6 +274,11 @@ class Sample(SampledUnits):
         """For paired questions: a row (mean difference, mean absolute difference) each."""
         with self.reading():
             return row_passes.differences(self, queries, self.members(part))
+
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+        """For means: (mean, variance as a share of the squared length of the range) over units."""
+        with self.reading():
+            return row_passes.moments(self, queries, self.members(part))
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """How many units came out 1, each rounded at random with its question's own stream, in one pass."""

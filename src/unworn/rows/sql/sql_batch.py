@@ -16,7 +16,7 @@ from typing import Any
 
 from unworn.errors import Unaskable
 from unworn.queries.hypothesis import Hypothesis
-from unworn.queries.language.means import Mean, Share
+from unworn.queries.language.means import ConditionalShare, Mean, Share
 from unworn.queries.learning.argmin import Curvature, Gradient, Risk
 from unworn.queries.learning.linear_losses import MAX_FEATURES
 from unworn.queries.learning.mixture_moments import Moment
@@ -50,6 +50,25 @@ class Statement:
 
 
 Plain = Share | Mean | AtPoint
+
+
+@dataclass(frozen=True)
+class Squares:
+    """The squares of a question's values, scaled from its range to [0, 1]: for their variance."""
+
+    query: Query
+    low: float
+    high: float
+
+
+Asked = Query | Squares
+"""What a statement sums up."""
+
+
+def counted_shares(query: Query) -> tuple[Query, ...]:
+    """The plain questions that answer one about columns: itself or, for a share of a subset, two shares."""
+    inner = query.query if isinstance(query, Hypothesis) else query
+    return inner.as_shares() if isinstance(inner, ConditionalShare) else (query,)
 
 
 def plain_question(query: Query) -> Plain:
@@ -94,7 +113,7 @@ def columns_of(query: Query) -> tuple[str, ...]:
     return tuple(found)
 
 
-def statement(queries: Sequence[Query], held: Mapping[str, Held], dialect: DialectName, rows: int = 0) -> Statement:
+def statement(queries: Sequence[Asked], held: Mapping[str, Held], dialect: DialectName, rows: int = 0) -> Statement:
     """One pass over so many rows for these questions, which must have passed their schema.
 
     >>> from sqlglot import exp
@@ -107,7 +126,7 @@ def statement(queries: Sequence[Query], held: Mapping[str, Held], dialect: Diale
     writer = Writer(held, dialect)
     sums, units = [], []
     for query in queries:
-        node, unit = _sum(writer, plain_question(query), dialect, rows)
+        node, unit = _sum(writer, query, dialect, rows)
         sums.append(node.sql(dialect=dialect))
         units.append(unit)
     first = [exp.alias_(held[name].prepared.copy(), short, quoted=True) for name, short in writer.columns.items()]
@@ -121,14 +140,19 @@ def _texts(nodes: Sequence[Any], dialect: DialectName) -> tuple[str, ...]:
     return tuple(node.sql(dialect=dialect) for node in nodes)
 
 
-def _sum(writer: Writer, query: Plain, dialect: DialectName, rows: int) -> tuple[Any, Fraction]:
+def _sum(writer: Writer, asked: Asked, dialect: DialectName, rows: int) -> tuple[Any, Fraction]:
     exp = sqlglot_exp()
+    query = plain_question(asked.query if isinstance(asked, Squares) else asked)
     if isinstance(query, Share):
         return exp.CountIf(this=writer.truth(query.where).sql), Fraction(1)
     if isinstance(query, Mean):
         (low, high), value = (query.low, query.high), writer.clipped(query.of, query.low, query.high).sql
     else:
         (low, high), value = query.bounds, LossWriter(writer).value(query).sql
+    if isinstance(asked, Squares):
+        above = exp.Sub(this=exp.Paren(this=value), expression=writer.number(asked.low))
+        share = exp.Paren(this=exp.Div(this=exp.Paren(this=above), expression=writer.number(asked.high - asked.low)))
+        (low, high), value = (0.0, 1.0), exp.Mul(this=share, expression=share.copy())
     power = _GRID - math.frexp(max(abs(low), abs(high)))[1]
     for factor in (min(power, _STEEPEST), max(power - _STEEPEST, 0)):
         if factor:  # a power of two: nothing is rounded but what falls below the smallest number there is

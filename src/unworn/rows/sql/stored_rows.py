@@ -7,6 +7,7 @@ type, before anything is read. Whatever needs rows one by one, random rounding a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn
 
@@ -21,11 +22,12 @@ from unworn.queries.row_protocol import Column, Floats, Words
 from unworn.queries.schema import Schema
 from unworn.rows.contract import BATCH, Batch, Engine
 from unworn.rows.memory import row_draws
+from unworn.rows.memory.subset_passes import spread
 from unworn.rows.reading.frame_reading import Read
 from unworn.rows.reading.public_schema import Declared, public_schema
 from unworn.rows.sql.duckdb.duckdb_sources import title_of
 from unworn.rows.sql.engine_choice import is_stored, open_engine
-from unworn.rows.sql.sql_batch import columns_of, plain_question
+from unworn.rows.sql.sql_batch import Squares, columns_of, counted_shares, plain_question
 
 __all__ = ["Stored", "is_stored"]
 
@@ -88,7 +90,8 @@ class Stored:
 
     def check(self, query: Query) -> None:
         """Refuse what an engine cannot be asked."""
-        plain_question(query)
+        for part in counted_shares(query):
+            plain_question(part)
 
     def close(self) -> None:
         """Let go of the engine's files."""
@@ -114,7 +117,13 @@ class Stored:
             raise self._whole()
         facts = self._facts(queries)
         told: list[Any] = []
-        for fact, total in zip(facts, self.engine.sums(queries), strict=True):
+        parts = [counted_shares(query) for query in queries]
+        totals = iter(self.engine.sums([part for several in parts for part in several]))
+        for fact in facts:
+            total = next(totals)
+            if fact.kind == "conditional":
+                told.append((int(total), int(next(totals))))
+                continue
             mean = min(max(float(total / self.rows), fact.low), fact.high)
             told.append(int(total) if fact.kind == "binary" else mean)
         return told
@@ -132,6 +141,22 @@ class Stored:
 
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NoReturn:
         raise Unaskable("paired questions compare predictions, which rows kept in an engine do not take")
+
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+        """For means: (mean, variance as a share of the squared length of the range), in one pass."""
+        if part is not None:
+            raise self._whole()
+        facts = self._facts(queries)
+        if any(fact.kind not in ("binary", "unit") for fact in facts):
+            raise Unaskable("only means over rows have a variance: ask for a share or a mean")
+        squares = [Squares(q, f.low, f.high) for q, f in zip(queries, facts, strict=True) if f.kind == "unit"]
+        sums = self.engine.sums([*queries, *squares])
+        squared = iter(sums[len(queries) :])
+        told = []
+        for fact, total in zip(facts, sums, strict=False):
+            scaled = float((total - Fraction(fact.low) * self.rows) / Fraction(fact.high - fact.low))
+            told.append(spread(fact, scaled, scaled if fact.kind == "binary" else float(next(squared)), self.rows))
+        return told
 
     def statistic(self, query: Query) -> NoReturn:
         plain_question(query)

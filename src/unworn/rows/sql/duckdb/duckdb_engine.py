@@ -23,13 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Mismatch, MissingExtra, Unaskable, Unavailable
-from unworn.queries.query import Query
 from unworn.queries.schema import ColumnKind
 from unworn.rows.contract import BATCH, Batch, Work
 from unworn.rows.reading.arrow_batches import column_of, taken
 from unworn.rows.sql.duckdb.duckdb_sources import RelationSource, is_duckdb, open_source
 from unworn.rows.sql.duckdb.duckdb_types import bare, held_columns
-from unworn.rows.sql.sql_batch import statement
+from unworn.rows.sql.sql_batch import Asked, statement
 from unworn.rows.sql.sql_expressions import sqlglot_exp
 
 T = TypeVar("T")
@@ -83,7 +82,7 @@ class DuckDB:
     def kinds(self) -> Mapping[str, ColumnKind]:
         return {name: held.kind for name, held in self._held.items()}
 
-    def sums(self, queries: Sequence[Query]) -> list[Fraction]:
+    def sums(self, queries: Sequence[Asked]) -> list[Fraction]:
         totals: list[Fraction] = []
         for start in range(0, len(queries), AGGREGATES):
             told = statement(queries[start : start + AGGREGATES], self._held, "duckdb")

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from unworn.errors import Mismatch, Unavailable
 from unworn.queries.language.means import Share
-from unworn.queries.query import Query
 from unworn.queries.schema import ColumnKind
 from unworn.rows.contract import Batch, Work
 from unworn.rows.reading.arrow_batches import column_of, taken
@@ -31,7 +30,7 @@ from unworn.rows.sql.spark.spark_places import ID, Layout, part_of
 from unworn.rows.sql.spark.spark_sources import attempt, is_spark, open_frame
 from unworn.rows.sql.spark.spark_types import held_columns
 from unworn.rows.sql.spark.spark_work import SENT, on_batches, received
-from unworn.rows.sql.sql_batch import plain_question, statement
+from unworn.rows.sql.sql_batch import Asked, statement
 
 T = TypeVar("T")
 Told = tuple[Layout, int, T]
@@ -71,9 +70,9 @@ class Spark:
     def kinds(self) -> Mapping[str, ColumnKind]:
         return {name: held.kind for name, held in self._columns.held.items()}
 
-    def sums(self, queries: Sequence[Query]) -> list[Fraction]:
+    def sums(self, queries: Sequence[Asked]) -> list[Fraction]:
         totals: list[Fraction] = []
-        for here in _some(queries, [1 if isinstance(plain_question(query), Share) else 2 for query in queries]):
+        for here in _some(queries, [1 if isinstance(query, Share) else 2 for query in queries]):
             told = statement(here, self._columns.held, "spark", self.rows)
             found = self._checked(told.layers, told.sums, told.used)
             totals += [int(each or 0) * unit for each, unit in zip(found, told.units, strict=True)]

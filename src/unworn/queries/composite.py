@@ -1,0 +1,218 @@
+"""Composites: numbers made of the answers to several questions, as F1, RMSE, R² or the difference of two shares are.
+
+A composite has no entry of its own. Its parts are asked, and since all their intervals hold together, what is made of
+them holds too (:mod:`unworn.queries.combinations`). It is a value: parts, and a combination from a closed list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from unworn.basics.display import show_value
+from unworn.basics.json_text import canonical
+from unworn.errors import Unaskable
+from unworn.queries.combinations import COMBINATIONS
+from unworn.queries.language.literals import as_float
+from unworn.queries.query import Query
+
+_DEEPEST = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Composite:
+    """What ``combination`` makes of ``parts``, with the numbers that belong to it (weights, ends).
+
+    >>> from unworn.queries.language.expressions import col
+    >>> from unworn.queries.language.means import share
+    >>> lift = share(col("won"), given=col("arm") == "B") - share(col("won"), given=col("arm") == "A")
+    >>> lift.label
+    "share of won given arm == 'B' − share of won given arm == 'A'"
+    >>> lift.interval([(0.5, 0.75), (0.25, 0.375)])
+    (0.125, 0.5)
+    """
+
+    combination: str
+    parts: tuple[Question, ...]
+    numbers: tuple[float, ...] = ()
+    name: str | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        known = COMBINATIONS.get(self.combination)
+        if known is None or not self.parts or not all(isinstance(part, Query | Composite) for part in self.parts):
+            raise Unaskable(f"a composite is made by one of {', '.join(COMBINATIONS)}, of questions")
+        if known.arguments not in (None, len(self.parts)):
+            raise Unaskable(f"{self.combination} is made of {known.arguments} parts, not of {len(self.parts)}")
+        wanted = {"linear": len(self.parts), "ratio": 2}.get(self.combination, 0)
+        if len(self.numbers) != wanted or not all(map(math.isfinite, self.numbers)):
+            raise Unaskable(f"{self.combination} of {len(self.parts)} parts needs {wanted} finite numbers")
+        if self.depth > _DEEPEST:
+            raise Unaskable(f"a composite nested {self.depth} deep is too deep: at most {_DEEPEST}")
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(part.depth if isinstance(part, Composite) else 0 for part in self.parts)
+
+    @cached_property
+    def questions(self) -> tuple[Query, ...]:
+        """The questions to be asked: each once, in order."""
+        return tuple({leaf.fingerprint: leaf for leaf in self._leaves()}.values())
+
+    def _leaves(self) -> Iterator[Query]:
+        for part in self.parts:
+            if isinstance(part, Composite):
+                yield from part._leaves()
+            else:
+                yield part
+
+    @property
+    def label(self) -> str:
+        if self.name is not None:
+            return self.name
+        labels = [part.label for part in self.parts]
+        if self.combination != "linear":
+            return f"{self.combination} of {' and '.join(labels)}"
+        terms = [_term(weight, label) for weight, label in zip(self.numbers, labels, strict=True)]
+        return " ".join(terms).removeprefix("+ ").replace("− ", "−", 1 if terms[0].startswith("−") else 0)
+
+    def named(self, name: str) -> Composite:
+        """The same, called something."""
+        return replace(self, name=name)
+
+    def value(self, values: Sequence[float]) -> float:
+        """What is made of a value of each of :attr:`questions`."""
+        return float(self._evaluate(self._placed(values), lambda c, v, n: COMBINATIONS[c].value(v, n)))
+
+    def interval(self, intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """What is made of an interval of each of :attr:`questions`: holds wherever all of those do."""
+        low, high = self._evaluate(self._placed(intervals), lambda c, box, n: COMBINATIONS[c].image(box, n))
+        return low, high
+
+    def _placed(self, given: Sequence[Any]) -> dict[str, Any]:
+        return dict(zip((query.fingerprint for query in self.questions), given, strict=True))
+
+    def _evaluate(self, known: Mapping[str, Any], make: Callable[[str, list[Any], tuple[float, ...]], Any]) -> Any:
+        parts = [p._evaluate(known, make) if isinstance(p, Composite) else known[p.fingerprint] for p in self.parts]
+        return make(self.combination, parts, self.numbers)
+
+    def guess_of_part(self, value: float) -> float | None:
+        """The value of the only question that this value is made of; None where there are several."""
+        if len(self.parts) > 1:
+            return None
+        if self.combination == "linear":
+            inside = value / self.numbers[0] if self.numbers[0] else None
+        else:
+            inverse = COMBINATIONS[self.combination].inverse
+            inside = None if inverse is None else inverse(value, self.numbers)
+        (part,) = self.parts
+        return part.guess_of_part(inside) if isinstance(part, Composite) and inside is not None else inside
+
+    def to_json(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"combine": self.combination, "of": [part.to_json() for part in self.parts]}
+        if self.numbers:
+            data["numbers"] = list(self.numbers)
+        return data if self.name is None else {**data, "name": self.name}
+
+    @cached_property
+    def canonical_text(self) -> str:
+        return canonical(self.to_json())
+
+    def __eq__(self, other: object) -> bool:
+        return self.canonical_text == other.canonical_text if isinstance(other, Composite) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.canonical_text)
+
+    def __repr__(self) -> str:
+        return f"Composite({self.label})"
+
+    def __add__(self, other: object) -> Composite:
+        return linear([(1.0, self), (1.0, other)])
+
+    def __sub__(self, other: object) -> Composite:
+        return linear([(1.0, self), (-1.0, other)])
+
+    def __neg__(self) -> Composite:
+        return linear([(-1.0, self)])
+
+    def __mul__(self, weight: Any) -> Composite:
+        return linear([(as_float(weight, "a weight"), self)])
+
+    __rmul__ = __mul__
+
+
+Question = Query | Composite
+"""What the verbs of a holdout take: a question, or what is made of several."""
+
+
+def linear(terms: Sequence[tuple[float, Any]], name: str | None = None) -> Composite:
+    """A sum of questions with weights; sums inside are opened up, and a question that occurs twice is one term."""
+    flat: dict[str, tuple[float, Question]] = {}
+    for weight, part in terms:
+        inside = [(weight, _question(part))]
+        if isinstance(part, Composite) and part.combination == "linear" and part.name is None:
+            inside = [(weight * own, each) for own, each in zip(part.numbers, part.parts, strict=True)]
+        for own, each in inside:
+            key = each.canonical_text
+            flat[key] = (flat[key][0] + own if key in flat else own, each)
+    weights, parts = zip(*flat.values(), strict=True)
+    return Composite("linear", parts, weights, name)
+
+
+def average(questions: Sequence[Question], name: str | None = None) -> Composite:
+    """The plain average of several questions, as a macro average over classes is.
+
+    >>> from unworn.queries.language.expressions import col
+    >>> from unworn.queries.language.means import share
+    >>> average([share(col("a")), share(col("b"))]).interval([(0.0, 0.2), (0.4, 0.6)])
+    (0.2, 0.4)
+    """
+    if not questions:
+        raise Unaskable("an average needs at least one question")
+    return linear([(1 / len(questions), question) for question in questions], name)
+
+
+def ratio(above: Query, below: Query, range: tuple[float, float] = (0.0, 1.0)) -> Composite:
+    """One question over another, cut to ``range``: for two plain shares what ``share(b, given=a)`` asks at once.
+
+    Both must be at least 0. With mechanisms that have no interval for a share of a subset this is the way to ask one.
+
+    >>> from unworn.queries.language.expressions import col
+    >>> from unworn.queries.language.means import share
+    >>> ratio(share(col("a") & col("b")), share(col("a"))).interval([(0.1, 0.2), (0.4, 0.5)])
+    (0.2, 0.5)
+    """
+    try:
+        low, high = (as_float(end, "an end of a range") for end in range)
+    except (TypeError, ValueError):
+        raise Unaskable(f"range must be two numbers (low, high), not {show_value(range)}") from None
+    if not 0 <= low < high < math.inf:
+        raise Unaskable(f"the range of a ratio is finite with 0 <= low < high, not ({low}, {high})")
+    return Composite("ratio", (_query(above), _query(below)), (low, high))
+
+
+def composite_from_json(data: Mapping[str, Any], read: Callable[[Any], Query]) -> Composite:
+    """A composite as it was written down; ``read`` reads its questions."""
+    parts = [composite_from_json(each, read) if "combine" in each else read(each) for each in data["of"]]
+    numbers = tuple(float(number) for number in data.get("numbers", ()))
+    return Composite(str(data["combine"]), tuple(parts), numbers, data.get("name"))
+
+
+def _question(other: object) -> Question:
+    if not isinstance(other, Query | Composite):
+        raise Unaskable(f"questions are added to questions, not to {show_value(other)}")
+    return other
+
+
+def _query(part: object) -> Query:
+    if not isinstance(part, Query):
+        raise Unaskable(f"a ratio is made of two questions, not of {show_value(part)}")
+    return part
+
+
+def _term(weight: float, label: str) -> str:
+    size = "" if abs(weight) == 1 else f"{abs(weight):.4g} · "
+    return f"{'−' if weight < 0 else '+'} {size}{label}"

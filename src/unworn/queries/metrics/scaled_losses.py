@@ -1,0 +1,112 @@
+"""Losses with a scale of their own (percentages, quantiles), and any loss in a subgroup of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from unworn.errors import Unaskable
+from unworn.queries.language.evaluation import truth
+from unworn.queries.language.expressions import Expression, require_predicate, wrap
+from unworn.queries.language.literals import as_float
+from unworn.queries.language.schema_check import check
+from unworn.queries.metrics.loss_metrics import NumberError
+from unworn.queries.metrics.scored_query import Metric
+from unworn.queries.query import Facts, canonical
+from unworn.queries.row_protocol import Floats, Frame
+from unworn.queries.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class PercentageError(NumberError):
+    """The mean of |prediction − label|/|label|, each cut to the declared range; of a label of 0 it is the high end."""
+
+    metric: ClassVar[str] = "mape"
+
+    def values(self, frame: Frame) -> Floats:
+        with np.errstate(all="ignore"):
+            error, rows = self.error(frame)
+            return self.cut(np.abs(error) / np.abs(rows.labels.values.astype(np.float64, copy=False)), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class PinballLoss(NumberError):
+    """The mean of q·(label − prediction) below the label, (1 − q)·(prediction − label) above it, cut to the range."""
+
+    quantile: float = 0.5
+
+    metric: ClassVar[str] = "pinball"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        quantile = as_float(self.quantile, "alpha")
+        if not 0 < quantile < 1:
+            raise Unaskable(f"alpha is the quantile that was predicted, between 0 and 1, not {quantile}")
+        object.__setattr__(self, "quantile", quantile)
+
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings(), "quantile": self.quantile}
+
+    def values(self, frame: Frame) -> Floats:
+        with np.errstate(all="ignore"):
+            error, rows = self.error(frame)
+            return self.cut(np.maximum(-self.quantile * error, (1 - self.quantile) * error), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedLoss(Metric):
+    """A loss where a predicate holds, 0 elsewhere: over the share of those rows it is the loss in the subgroup."""
+
+    inner: Metric
+    where: Expression
+
+    def __init__(self, inner: Metric, where: Expression) -> None:
+        for name, value in (("source", inner.source), ("inner", inner), ("where", wrap(where))):
+            object.__setattr__(self, name, value)
+        require_predicate(self.where, self.where.kind, "where= needs a predicate")
+
+    @property
+    def metric(self) -> str:  # type: ignore[override]
+        return self.inner.metric
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        return self.inner.greater_is_better
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return min(self.inner.bounds[0], 0.0), self.inner.bounds[1]
+
+    @property
+    def label(self) -> str:
+        return f"{self.inner.label} times ({self.where!r})"
+
+    @cached_property
+    def family(self) -> str:
+        return canonical({"of": self.inner.family, "masked": self.where.to_json()})
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.inner.to_json(), "where": self.where.to_json(), "masked": True}
+
+    def _facts(self, schema: Schema, size: int) -> Facts:
+        require_predicate(self.where, check(self.where, schema).kind, "where= needs a predicate")
+        return Facts("unit", *self.bounds, runs_code=self.inner.facts(schema, size).runs_code)
+
+    def values(self, frame: Frame) -> Floats:
+        loss: Floats = np.where(truth(self.where, frame), self.inner.values(frame), 0.0)
+        return loss
+
+
+def declared_ends(declared: Sequence[float]) -> tuple[float, float]:
+    """Two finite numbers in order, of any sign."""
+    try:
+        low, high = (as_float(end, "an end of a range") for end in declared)
+    except (TypeError, ValueError):
+        raise Unaskable("range must be two numbers (low, high)") from None
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise Unaskable(f"range must be finite with low < high, not ({low}, {high})", low=low, high=high)
+    return low, high

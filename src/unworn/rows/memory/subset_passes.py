@@ -1,0 +1,85 @@
+"""Passes for questions that are no plain mean: rankings, and means together with their variance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unworn.errors import Unaskable
+from unworn.queries.query import Facts, Query
+from unworn.queries.ranking_query import outranking_share
+from unworn.queries.row_protocol import Bools, Floats
+from unworn.rows.memory.exact_sum import Exact
+
+if TYPE_CHECKING:
+    from unworn.rows.memory.sample import Sample
+
+Evaluate = Callable[[Sequence[Query], Sequence[Facts], Callable[[int, slice, Any], None]], None]
+
+
+def rankings(
+    queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None, evaluate: Evaluate
+) -> list[tuple[float, int]]:
+    """For each question how often a positive row outranks a negative one, and how many rows the rarer class has."""
+    found: list[tuple[float, int]] = []
+    for query, fact in zip(queries, facts, strict=True):  # one at a time: each keeps the scores of all the rows
+        above: list[NDArray[Any]] = []
+        under: list[NDArray[Any]] = []
+
+        def take(
+            _: int, rows: slice, ranked: Any, above: list[NDArray[Any]] = above, under: list[NDArray[Any]] = under
+        ) -> None:
+            scores, positive, negative = ranked
+            if members is not None:
+                positive, negative = positive & members[rows], negative & members[rows]
+            above.append(scores[positive])
+            under.append(scores[negative])
+
+        evaluate([query], [fact], take)
+        found.append(outranking_share(np.concatenate(above), np.concatenate(under)))
+    return found
+
+
+def moments(
+    sample: Sample,
+    queries: Sequence[Query],
+    facts: Sequence[Facts],
+    members: Bools | None,
+    evaluate: Evaluate,
+    unit_means: Callable[[], list[Floats]],
+) -> list[tuple[float, float]]:
+    """For each question the mean over units, and the variance as a share of the squared length of the range."""
+    for query, fact in zip(queries, facts, strict=True):
+        if fact.kind not in ("binary", "unit", "paired"):
+            raise Unaskable(f"{query.label} is no mean over rows, and has no variance")
+    if sample.unit_of_row is not None:
+        groups = [
+            (values - fact.low) / (fact.high - fact.low) for fact, values in zip(facts, unit_means(), strict=True)
+        ]
+        return [spread(fact, float(np.sum(v)), float(v @ v), len(v)) for fact, v in zip(facts, groups, strict=True)]
+    exact = [(Exact(), Exact()) for _ in queries]
+
+    def take(place: int, rows: slice, values: NDArray[Any]) -> None:
+        fact = facts[place]
+        own = values if members is None else values[members[rows]]
+        # From the low end: losses are mostly small beside their range, and so are their squares.
+        scaled = (own.astype(np.float64, copy=False) - fact.low) / (fact.high - fact.low)
+        exact[place][0].add(float(np.sum(scaled)))
+        exact[place][1].add(float(np.sum(scaled * scaled)))
+
+    evaluate(queries, facts, take)
+    size = sample.rows if members is None else int(np.count_nonzero(members))
+    return [spread(fact, one.total, two.total, size) for fact, (one, two) in zip(facts, exact, strict=True)]
+
+
+def spread(fact: Facts, total: float, squares: float, size: int) -> tuple[float, float]:
+    """(mean, scaled variance) from sums of values scaled to [0, 1] and of their squares.
+
+    A value in [0, 1] with mean m has a variance of at most m(1 − m).
+    """
+    mean = min(max(total / size, 0.0), 1.0)
+    variance = min(max(squares / size - mean * mean, 0.0), mean * (1.0 - mean))
+    return min(max(fact.low + mean * (fact.high - fact.low), fact.low), fact.high), variance
