@@ -19,7 +19,7 @@ from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Laplace, Of
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy
-from unworn.mechanisms.noisy.privacy_price import price
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, price
 from unworn.queries import function, statistic
 from unworn.queries.query import Facts
 from unworn.record.certificate import Certificate
@@ -254,7 +254,8 @@ def test_one_row_moves_a_statistic_by_one_step(rows: int, low: float) -> None:
         def statistic(self, query: object) -> float:
             return self.value
 
-    offer = Offer(1, rows, "statistic", low, 1.0, False, True, -3.0, steps=rows, sensitivity=1 / rows)
+    payload = PlannedNoisePayload(rows, (0.0, 0.0, 0.0), 1 / rows)
+    offer = Offer(1, rows, "statistic", low, 1.0, False, True, -3.0, payload)
     counts = [Laplace(0.1).count(offer, None, Told(max(row / rows, low)), None) for row in range(rows + 1)]  # type: ignore[arg-type]
     assert max(np.diff(counts)) <= 1
 

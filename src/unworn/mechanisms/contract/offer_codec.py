@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, cast, get_args
 
 from unworn.basics.typed_fields import read_fields, read_listed
@@ -48,6 +48,7 @@ _IN_UNITS = frozenset({"guess", "slack", "cell", "inside", "within"})
 IN_UNITS = (False, False, False, True, True, False, False, False, *(name in _IN_UNITS for name in _NAMES))
 """Which places hold numbers in the question's own units. A level or a price has none, whatever the question's are."""
 _AT = {name: place for place, name in enumerate(_NAMES)}
+_BITS = [1 << place for place in range(len(_NAMES))]
 _FINAL, _KEPT, _REQUESTED, _RATE = (_AT[name] for name in ("final", "kept", "requested", "rate"))
 _UP_TO_PLACE, _UP_TO_RADIUS, _UP_TO_REQUESTED = (_AT[name] + 1 for name in ("place", "radius", "requested"))
 
@@ -129,12 +130,27 @@ _KINDS = get_args(Kind)
 
 
 def _listed_payload(rest: Sequence[Any]) -> Payload:
-    said = {name for name, value, nothing in zip(_NAMES, rest, _DEFAULTS, strict=False) if value != nothing}
-    kind = next((_kind(home, name) for telling, home, name in _HOMES if said.issuperset(telling)), NoPayload)
-    _, _, names = _layout(cast("Any", kind)) or ((), None, frozenset())
-    if not said <= names:
-        raise ValueError(f"a {kind.__name__} has no {', '.join(sorted(said - names))}")
+    said = 0
+    for value, nothing, bit in zip(rest, _DEFAULTS, _BITS, strict=False):
+        if value != nothing:
+            said |= bit
+    kind, pick, names = _payload_that_says(said, len(rest))
+    if pick is not None:
+        return read_listed(kind, pick(rest))
     return read_fields(kind, {name: rest[_AT[name]] for name in names if _AT[name] < len(rest)})
+
+
+@lru_cache(maxsize=1024)
+def _payload_that_says(said: int, length: int) -> tuple[type[Payload], Any, tuple[str, ...]]:
+    """The class whose places these bits name, of a list so long; how to pick its fields, if they are its first ones."""
+    names = {name for name, bit in zip(_NAMES, _BITS, strict=True) if said & bit}
+    kind = next((_kind(home, name) for telling, home, name in _HOMES if names.issuperset(telling)), NoPayload)
+    places, _, known = _layout(cast("Any", kind)) or ((), None, frozenset())
+    if not names <= known:
+        raise ValueError(f"a {kind.__name__} has no {', '.join(sorted(names - known))}")
+    there = [place for place in places if place < length]
+    in_order = tuple(there) == places[: len(there)]
+    return kind, _picker(tuple(there)) if in_order else None, tuple(known)
 
 
 def _other_payload(rest: Sequence[Any]) -> Payload:
@@ -159,6 +175,13 @@ def _layout(kind: Any) -> tuple[tuple[int, ...], Any, frozenset[str]] | None:
     if (kind.__module__, kind.__name__) not in _OURS:
         return None
     return tuple(_AT[name] for name in names), _reader(names), frozenset(names)
+
+
+def _picker(places: tuple[int, ...]) -> Any:
+    """The values at these places, as a tuple also where there are fewer than two."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[place] for place in places)
 
 
 def _reader(names: tuple[str, ...]) -> Any:

@@ -77,7 +77,7 @@ class Record:
             f'"family":{"null" if self.family is None else canonical_string(self.family)},'
             f'"fingerprint":{canonical_string(self.fingerprint)},'
             f'"guess":{"null" if self.guess is None else canonical(self.guess.to_json())},'
-            f'"label":{canonical_string(self.label)},"offer":{canonical(self.offer.to_json())},'
+            f'"label":{canonical_string(self.label)},"offer":{canonical(offer_list(self.offer))},'
             f'"parent":{"null" if self.parent is None else self.parent},'
             f'"published":{canonical((published.value, published.low, published.high, published.source))},'
             f'"question":{question},"symbol":{symbol if type(symbol) is int else canonical(symbol)},"type":"ask"}}'
