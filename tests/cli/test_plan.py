@@ -56,7 +56,7 @@ def test_solving_for_asks_tells_them_for_each(run: Run) -> None:
     result = run("plan", "--rows", "1e4", "--width", "0.05")
     assert "asks in ± 0.05" in result.stdout
     assert "any number" in result.stdout
-    assert "BoundedNoise, which answers 27 within that width" in " ".join(result.stdout.split())
+    assert "BoundedNoise, which answers 41 within that width" in " ".join(result.stdout.split())
     assert result.stderr == ""
     told = json.loads(run("plan", "--rows", "1e4", "--width", "0.05", "--json").stdout)
     assert {option["mechanism"]: option["asks"] for option in told["options"]}["Rounding"] == 9
