@@ -11,7 +11,7 @@ from unworn.bounds.compression import code_length
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Described
-from unworn.mechanisms.coded.coded_payloads import CodedPayload, Place, PlacePayload, place_in
+from unworn.mechanisms.coded.coded_payloads import CodedPayload, Place, PlacePayload
 from unworn.mechanisms.contract.capabilities import (
     BoundsWidth,
     GivesFinalValues,
@@ -152,7 +152,7 @@ class CodedMechanism(
 
     def log_side(self, offer: Offer, surprise: bool, nats: float) -> float | None:
         """ln of the level of each limit, once the symbol is known; none where the two share the offer's."""
-        place = place_in(offer.payload)
+        place = offer.payload.place
         if place is None:
             return None
         _, calm, surprised, *_ = place
@@ -175,7 +175,7 @@ class CodedMechanism(
 
     def place_prices(self, offer: Offer) -> tuple[float, float]:
         """What no surprise and a surprise cost by where they fall."""
-        place = place_in(offer.payload)
+        place = offer.payload.place
         return (0.0, 0.0) if place is None else (place[1], place[2])
 
     def offer_final(self, state: State, facts: Facts, place: FinalPlace) -> Offer:

@@ -24,7 +24,6 @@ class CodedPayload(Payload):
 
     __slots__ = ()
 
-    place: Place | None = None
     radius: int = 0
 
     def check(self, rows: int) -> None:
@@ -119,8 +118,3 @@ class HypothesisPayload(CodedPayload):
 def null_numbers(null: tuple[int, float, float]) -> dict[str, Any]:
     """A hypothesis, for the certificate."""
     return dict(zip(("side", "null", "level"), null, strict=True))
-
-
-def place_in(payload: Payload) -> Place | None:
-    """The price of the symbol's place, where there is one."""
-    return payload.place if isinstance(payload, CodedPayload) else None

@@ -35,7 +35,6 @@ from unworn.mechanisms.coded.coded_payloads import (
     CellsPayload,
     GuessPayload,
     HypothesisPayload,
-    place_in,
 )
 from unworn.mechanisms.coded.guess_slack import declared_gauge, default_z, guess_error
 from unworn.mechanisms.coded.guess_words import agreement_event, unpack, word_cost
@@ -196,7 +195,7 @@ class GuessAndCheck(
             nats = self.spent(state) - state.log_beta
             return later.with_payload(blurred_payload(state, nats, True, most=payload.most))
         unguessed = isinstance(payload, NoisyCountPayload | CellsPayload)
-        if state.pattern is None or not unguessed or place_in(payload) is None:
+        if state.pattern is None or not unguessed or payload.place is None:
             return later
         return later.with_payload(unguessed_payload(self, state, offer.runs_code))
 
@@ -233,7 +232,7 @@ class GuessAndCheck(
         payload = offer.payload
         if isinstance(payload, NoisyPayload):
             return blurred_event(offer, payload, symbol)
-        (surprise, nats), place = self.cost(offer, symbol), place_in(payload)
+        (surprise, nats), place = self.cost(offer, symbol), payload.place
         if place is None or not place[0]:
             return Described(surprise, nats)
         if not surprise:

@@ -16,7 +16,7 @@ from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
 from unworn.events import Guessed
 from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
-from unworn.mechanisms.coded.coded_payloads import GridPayload, GuessPayload, HypothesisPayload, place_in
+from unworn.mechanisms.coded.coded_payloads import GridPayload, GuessPayload, HypothesisPayload
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
 from unworn.mechanisms.symbols.exact_value import GAUGED
 from unworn.mechanisms.symbols.symbol_cells import grid_of
@@ -118,7 +118,7 @@ def _failure_nats(offer: Offer, payload: GuessPayload, symbol: Symbol) -> float:
 def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     """Of one of equal cells; under Theorem C what failed was a surprise, and there was no other."""
     _, _, cells = grid_of(offer)
-    if place_in(offer.payload) is not None:
+    if offer.payload.place is not None:
         return False, cell_nats(offer, cells, symbol)
     return (True, LN2) if has_failed(symbol) else (False, math.log(cells))
 

@@ -24,7 +24,7 @@ from unworn.mechanisms.coded.coded_mechanism import (
     typical_state,
     whole,
 )
-from unworn.mechanisms.coded.coded_payloads import CellsPayload, CodedPayload, place_in
+from unworn.mechanisms.coded.coded_payloads import CellsPayload, CodedPayload
 from unworn.mechanisms.coded.rungs import Rungs
 from unworn.mechanisms.contract.capabilities import ExplainsNumbers
 from unworn.mechanisms.contract.conversation import likely_width
@@ -165,7 +165,7 @@ class Ladder(CodedMechanism, ExplainsNumbers):
 
     def _nats(self, offer: Offer, steps: int) -> float:
         """What a word costs: the words of surprises, and all the others, sum to at most one (Kraft's inequality)."""
-        placed = place_in(offer.payload) is not None
+        placed = offer.payload.place is not None
         if _best(offer) is None:
             if steps == 0:
                 raise ValueError("the first score reaches some rung")
@@ -180,7 +180,7 @@ class Ladder(CodedMechanism, ExplainsNumbers):
 
     def _failed(self, offer: Offer, symbol: Symbol) -> Described:
         """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
-        best, placed = _best(offer), place_in(offer.payload) is not None
+        best, placed = _best(offer), offer.payload.place is not None
         if best is None and placed:
             return Described(False, cell_nats(offer, _cells(offer), symbol))
         if best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free

@@ -10,7 +10,7 @@ from unworn.bounds.baselines import best_rounding, log_transcripts
 from unworn.bounds.compression import position_nats
 from unworn.events import Described, Event
 from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, CodedMechanism, cell_nats
-from unworn.mechanisms.coded.coded_payloads import CellsPayload, HypothesisPayload, Place, place_in
+from unworn.mechanisms.coded.coded_payloads import CellsPayload, HypothesisPayload, Place
 from unworn.mechanisms.contract.capabilities import ChecksHypotheses
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace, Guess, Offer, Published, Reply, State, Symbol
@@ -85,7 +85,7 @@ class Rounding(CodedMechanism, ChecksHypotheses):
         return super().offer_final(state, facts, place)
 
     def test_level(self, offer: Offer) -> float:
-        return offer.log_level if place_in(offer.payload) is None else offer.log_level - _nats(offer, 1)
+        return offer.log_level if offer.payload.place is None else offer.log_level - _nats(offer, 1)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if offer.null is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unworn.errors import Unaskable
 from unworn.mechanisms.coded.blurred_counts import NoisyPayload
 from unworn.mechanisms.coded.coded_mechanism import CodedMechanism, place_now, priced
-from unworn.mechanisms.coded.coded_payloads import SharpenedPayload, place_in
+from unworn.mechanisms.coded.coded_payloads import SharpenedPayload
 from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import Offer, State, Symbol, has_failed
 
@@ -58,7 +58,7 @@ def check_gain(mechanism: CodedMechanism, told: Offer, symbol: Symbol, offer: Of
     before, cells = published_width(mechanism, told, symbol), offer.payload.cells
     pieces = {*range(0, cells, max(1, cells // 64)), cells // 2, cells - 1}
     after = max(published_width(mechanism, offer, piece) for piece in pieces)
-    if isinstance(told.payload, SharpenedPayload) and place_in(offer.payload) is not None:
+    if isinstance(told.payload, SharpenedPayload) and offer.payload.place is not None:
         raise Unaskable("this answer was sharpened already; holdout.final releases the exact value")
     if after > _WORTHWHILE * before:
         raise Unaskable(

@@ -49,6 +49,8 @@ class Payload:
     """Which of how many parts of the rows are read, where not all are."""
     requested: bool = False
     """Whether noise was asked for, whatever guess there is."""
+    place: tuple[str, float, float, int, int] | None = None
+    """What the answer's own symbol is charged by where it falls, where it is charged."""
     kept: float = 0.0
     """What Theorem U stretches nats by, once there was noise."""
 
