@@ -13,6 +13,7 @@ import pytest
 
 from unworn.holdout import ask_queue
 from unworn.holdout.ask_queue import AskQueue, Job, Place
+from unworn.rows import Sample
 
 LINES = inspect.getsource(ask_queue).splitlines()
 LONG = 30
@@ -20,7 +21,7 @@ LONG = 30
 
 
 def new_job() -> Job:
-    return Job([], None)  # type: ignore[arg-type]  # which nobody reads here
+    return Job([], Sample.read({"x": [1.0]}))  # which nobody reads here
 
 
 class Clerk:
