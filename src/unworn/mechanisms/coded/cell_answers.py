@@ -14,14 +14,14 @@ from unworn.mechanisms.coded.blurred_counts import (
     likely_blurred,
     outside_blurred,
 )
-from unworn.mechanisms.coded.coded_mechanism import Cell, place_now
+from unworn.mechanisms.coded.coded_mechanism import place_now
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GridPayload, GuessPayload, SharpenedPayload
 from unworn.mechanisms.coded.guess_words import farthest, pack, with_a_word
 from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Published, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import GAUGED, read_value
+from unworn.mechanisms.symbols.exact_value import GAUGED
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
 from unworn.queries.query import Query
 from unworn.queries.row_protocol import Rows
@@ -46,9 +46,8 @@ def unguessed_payload(mechanism: GuessAndCheck, state: State, runs_code: bool) -
     return CellsPayload(cells, place_now(state, ""), state.kept)
 
 
-def cell_symbol(offer: Offer, query: Query, rows: Rows) -> Symbol:
-    """Read the rows, and name the cell that their value lies in."""
-    value, size = read_value(offer, query, rows)
+def cell_symbol(offer: Offer, value: float, size: float) -> Symbol:
+    """Name the cell that the rows' value lies in; of a question with a gauge, ``size`` is what that is."""
     payload, gauge = offer.payload, size / offer.span
     if isinstance(payload, GuessPayload):
         return pack(offer, payload.discordance, gauge, with_a_word(offer, locate(offer, value)))
@@ -66,10 +65,9 @@ def judge(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
     return judged(offer, query, rows, level)
 
 
-def reveal_cell(offer: Offer, symbol: Symbol, told: Cell, level: float | None) -> Published:
-    """The interval of a cell and the bound of its gauge, at the level of each limit."""
-    payload, (cell, gauge) = offer.payload, told
-    low, high = interval(offer, cell, gauge, level)
+def reveal_cell(offer: Offer, symbol: Symbol, cell: tuple[float, float], limits: tuple[float, float]) -> Published:
+    """The answer that a cell and its limits make."""
+    payload, (low, high) = offer.payload, limits
     if isinstance(payload, GuessPayload) and symbol == 0:
         return Published(payload.guess, min(low, payload.guess), max(high, payload.guess), "guess")
     if isinstance(payload, GridPayload) and payload.within is not None:

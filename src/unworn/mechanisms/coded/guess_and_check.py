@@ -58,7 +58,8 @@ from unworn.mechanisms.contract.mechanism import (
     Symbol,
     has_failed,
 )
-from unworn.mechanisms.symbols.exact_value import GAUGED
+from unworn.mechanisms.symbols.cell_limits import interval
+from unworn.mechanisms.symbols.exact_value import GAUGED, read_value
 from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges, locate
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -221,7 +222,7 @@ class GuessAndCheck(
             if isinstance(payload, NoisyPayload):
                 symbol = blurred_count(offer, payload, query, rows, noise)
             elif payload.null is None:
-                symbol = cell_symbol(offer, query, rows)
+                symbol = cell_symbol(offer, *read_value(offer, query, rows))
             else:
                 symbol = judge(offer, query, rows, self.test_level(offer))
         except Raised:
@@ -257,7 +258,8 @@ class GuessAndCheck(
         payload, level = offer.payload, self.log_side(offer, *self.cost(offer, symbol))
         if isinstance(payload, NoisyPayload):
             return reveal_blurred(offer, payload, symbol, level)
-        return reveal_cell(offer, symbol, self.cell_of(offer, symbol), level)
+        cell, gauge = self.cell_of(offer, symbol)
+        return reveal_cell(offer, symbol, cell, interval(offer, cell, gauge, level))
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
         if isinstance(offer.payload, NoisyPayload):
