@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from unworn.errors import Conflict, Exhausted, Failed, LedgerError, ReadOnly, Refused, Unaskable, UnwornError
 from unworn.holdout.asking.guesses import ledger_guess
+from unworn.holdout.asking.labels import check_names
 from unworn.holdout.draft_entry import DraftEntry, Written
 from unworn.holdout.jobs import Ask, Job, interrupted_anew
 from unworn.holdout.memo import Memo
@@ -315,6 +316,7 @@ class Desk:
         """
         self._check_owner()
         transcript, mechanism = self.transcript, self.transcript.mechanism
+        check_names(asks, transcript)
         places: dict[int, int] = {}
         fresh: dict[tuple[str, int | None], int] = {}
         waiting: list[tuple[int, Ask]] = []

@@ -52,6 +52,9 @@ class DraftEntry:
             self.ask.parent,
             self.batch,
             draw,
+            self.ask.label.name,
+            self.ask.label.tags,
+            self.ask.code,
         )
         text = record.to_text(query.canonical_text)
         entry = Entry.seal_text(self.holdout, self.index, self.previous, text, self.key)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, SupportsFloat
 
-from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
 from unworn.holdout.asking.guesses import fold_guess
+from unworn.holdout.asking.labels import GivenTags, read_label, read_labels
 from unworn.holdout.asking.refinement import Refinement
 from unworn.holdout.practice import USUALLY, Practice, Usual
 from unworn.holdout.scorer import Scorer
@@ -23,9 +22,6 @@ from unworn.queries.predictions import RecordedPredictions
 from unworn.queries.query import Facts
 from unworn.record.answer import Answer
 from unworn.record.verdict import Verdict
-
-if TYPE_CHECKING:
-    pass
 
 
 class Holdout(Refinement):
@@ -135,13 +131,17 @@ class Holdout(Refinement):
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Answer:
         """Ask one question; text is parsed as an SQL predicate. Asking it again is free, whatever the guess.
 
         With ``noise`` the answer is the rows' count plus noise, whatever guess there is: for questions where surprises
-        are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it.
+        are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it. ``name`` and
+        ``tags`` (``{"fold": 3}``) are kept with the answer and shown beside it: they are no part of the question.
         """
-        return self._one(self._prepare(question, guess, guess_se, again=again, by=by, noise=noise))
+        label = read_label(name, tags)
+        return self._one(self._prepare(question, guess, guess_se, again=again, by=by, noise=noise, label=label))
 
     def ask_many(
         self,
@@ -150,18 +150,26 @@ class Holdout(Refinement):
         *,
         by: str | None = None,
         noise: bool = False,
+        name: str | Sequence[str | None] | None = None,
+        tags: GivenTags | Sequence[GivenTags] = None,
     ) -> list[Answer]:
         """Ask a batch of questions, all chosen before any answer is seen: one pass, one transaction, all or none.
 
-        ``noise`` is as in :meth:`ask`, for all of them. A question whose own code fails gets the whole range as its
-        interval.
+        ``noise`` is as in :meth:`ask`, for all of them; so are ``name`` and ``tags``, unless they are lists, one for
+        each question. A question whose own code fails gets the whole range as its interval.
         """
         # All are made before any is checked: an estimator fitted again in between is found out.
         asked = check_list(questions, "questions")
         expected = [None] * len(asked) if guesses is None else check_list(guesses, "guesses")
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
-        return self._enter([self._prepare(q, g, by=by, noise=noise) for q, g in zip(asked, expected, strict=True)])
+        labels = read_labels(name, tags, len(asked))
+        return self._enter(
+            [
+                self._prepare(question, guess, by=by, noise=noise, label=label)
+                for question, guess, label in zip(asked, expected, labels, strict=True)
+            ]
+        )
 
     def score(
         self,
@@ -174,19 +182,23 @@ class Holdout(Refinement):
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
+        tags: GivenTags = None,
         **options: Any,
     ) -> Answer:
         """Score a model, or predictions in the rows' order, by any metric that is a bounded mean over rows.
 
         Predictions are for all the rows, practice rows included. Without a guess of yours, the value on ``train`` is
         the guess, or else that on the practice rows; with neither, the answer costs more. A model is identified by its
-        bytes and code, or by ``name``; ``noise`` is as in :meth:`ask`, for predictions in an array; ``options`` are the
-        metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice rows a model is tried there first,
-        and what it raises is shown in full; what it raises, prints or warns about on the sealed rows is withheld.
+        bytes and code, or else by ``name``: another model under the same name is refused. An array is identified by its
+        numbers, and there ``name`` is a label. ``tags`` and ``noise`` (for predictions in an array) are as in
+        :meth:`ask`; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice
+        rows a model is tried there first, and what it raises is shown in full; what it raises, prints or warns about on
+        the sealed rows is withheld.
         """
+        label = read_label(name, tags)
         query = self._metric(metric, predictions, name, options)
         made_here = not is_source(predictions)
-        ask = self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
+        ask = self._prepare(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise, label=label)
         return self._one(ask)
 
     def compare(
@@ -200,19 +212,22 @@ class Holdout(Refinement):
         guess_se: float | None = None,
         again: bool = False,
         by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
         **options: Any,
     ) -> Answer:
         """Ask for the metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
 
         ``discordance`` is the largest mean absolute difference to expect between the two (for accuracy: the share of
         rows that only one of them gets right). If you leave it out, ``train`` or practice rows provide it where they
-        can.
+        can. ``name`` and ``tags`` are as in :meth:`ask`.
         """
+        label = read_label(name, tags)
         query = compare(self._metric(metric, first, None, options), self._metric(metric, second, None, options))
         if discordance is not None and guess is None:
             guess = 0.0
         made_here = not is_source(first) and not is_source(second)
-        ask = self._prepare(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
+        ask = self._prepare(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here, label=label)
         return self._one(ask)
 
     def test(
@@ -223,48 +238,45 @@ class Holdout(Refinement):
         above: float | None = None,
         below: float | None = None,
         by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Verdict:
         """Test whether the population's value is above (below) a number, by rejecting the opposite or not.
 
         With probability at least 1 − ``level`` no true hypothesis is *ever* rejected by a test at this level, however
         the hypotheses were chosen from earlier answers. A comparison defaults to ``above=0``. Repeating a test is free;
         a rejection counts as a surprise. No p-value is given: it would be a fact about the rows that nobody paid for.
+        ``name`` and ``tags`` are as in :meth:`ask`.
         """
         query = read_sql(question) if isinstance(question, str) else question
         tested = hypothesis(query, level, above=above, below=below)
-        return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
+        label = read_label(name, tags)
+        return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True, label=label)).certificate)
 
-    def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
-        """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it."""
+    def scorer(
+        self,
+        metric: str = "accuracy",
+        *,
+        name: str | Callable[[Any], str] | None = None,
+        tags: GivenTags | Callable[[Any], GivenTags] = None,
+        **options: Any,
+    ) -> Scorer:
+        """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it.
+
+        ``name`` and ``tags`` label every answer and identify nothing; either may be a function of the fitted model.
+        """
         # Refuses f1 now, not after hours of fitting.
         self._metric(metric, RecordedPredictions({"method": "predict"}), None, options)
         self.mechanism.check(Facts("unit", 0.0, 1.0, runs_code=True))  # nor what refuses every model
         if self._sample.schema.target is None:
             raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
-        return Scorer(self, metric, self._options(metric, options))
+        return Scorer(self, metric, self._options(metric, options), name, tags)
 
     def fold_guess(
         self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
     ) -> tuple[float, float | None] | None:
         """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
         return fold_guess(estimator, X, y, metric, options)
-
-    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
-        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
-
-        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
-        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
-        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
-        """
-        if self.mechanism.reads != "draws":
-            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
-        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
-            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
-        self._desk.writable()
-        names = None if columns is None else check_list(columns, "columns")
-        for name in names or ():
-            self._sample.schema.of(name)
-        return self._desk.gather(self._sample, int(samples), names)
 
     # ------------------------------------------------------------------ being closed and copied
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from unworn.basics.frozen_init import assign_fields
+from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry
 from unworn.mechanisms import Guess
@@ -30,6 +31,8 @@ class Ask:
     final: tuple[int, int, bool] | None = None
     practice: PracticeEstimate | None = None
     noise: bool = False
+    label: Label = NO_LABEL
+    code: str | None = None
 
     @property
     def name(self) -> tuple[str, int | None]:

@@ -11,6 +11,7 @@ from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.guesses import given_guess, train_guess
+from unworn.holdout.asking.labels import NO_LABEL, Label, named_code
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.jobs import Ask
 from unworn.holdout.practice import estimate, practice_guess
@@ -46,6 +47,7 @@ class Preparation(HoldoutView):
         test: bool = False,
         made_here: bool = False,
         noise: bool = False,
+        label: Label = NO_LABEL,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
         if not isinstance(again, bool):
@@ -74,7 +76,8 @@ class Preparation(HoldoutView):
             expected = practice_guess(query, facts, self._practice_rows)
             guess = expected if guess is None and not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
-        return Ask(query, facts, guess, check_asker(by), again, practice=practice, noise=noise)
+        code = named_code(query) if facts.runs_code else None
+        return Ask(query, facts, guess, check_asker(by), again, None, None, practice, noise, label, code)
 
     def _understand(self, question: Query | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
 from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
+from unworn.holdout.asking.labels import GivenTags, Label, check_names, read_label
 from unworn.holdout.asking.preparation import Preparation
 from unworn.holdout.jobs import Ask
 from unworn.mechanisms import GuessAndCheck
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 
 
 class Refinement(Preparation):
-    """The part of :class:`~unworn.holdout.Holdout` that quotes, sharpens and finishes."""
+    """The part of :class:`~unworn.holdout.Holdout` that draws ahead, quotes, sharpens and finishes."""
 
-    def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
+    def sharpen(
+        self, answer: Answer, *, by: str | None = None, name: str | None = None, tags: GivenTags = None
+    ) -> Answer:
         """Get a narrower interval for an answer that matters, by asking the same question again inside its cell.
 
         The cell is the range of values that the answer told. A model that was fitted again since is another model, and
-        is refused.
+        is refused. ``name`` and ``tags`` are kept with the new answer: if left out, those of the old one.
         """
         if not isinstance(answer, Answer):
             raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
@@ -44,7 +48,8 @@ class Refinement(Preparation):
             )
         if not isinstance(self.mechanism, GuessAndCheck):
             raise Unaskable(f"{type(self.mechanism).__name__} has nothing to sharpen: its answers are not cells")
-        ask = Ask(self._question_of(answer, record), record.facts, None, check_asker(by), parent=answer.index)
+        label, query = self._label_of(record, name, tags), self._question_of(answer, record)
+        ask = Ask(query, record.facts, None, check_asker(by), parent=answer.index, label=label)
         with self._desk.order():
             transcript = self._desk.released()
             if transcript.answered(*ask.name) is None:
@@ -53,10 +58,24 @@ class Refinement(Preparation):
         return self._one(ask)
 
     @overload
-    def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
+    def final(
+        self,
+        questions: Answer | Query | str,
+        *,
+        close: bool = True,
+        by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
+    ) -> Answer: ...
     @overload
     def final(
-        self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
+        self,
+        questions: Iterable[Answer | Query],
+        *,
+        close: bool = True,
+        by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> list[Answer]: ...
     def final(
         self,
@@ -64,18 +83,21 @@ class Refinement(Preparation):
         *,
         close: bool = True,
         by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Answer | list[Answer]:
         """Release exact values as the last word, nearly as sharp as those of a test set that nobody had touched.
 
         Several answers or questions given at once are fixed together and share the level. The holdout is then closed:
         the values can be this sharp because nothing follows. ``close=False`` keeps it open, at a price that
         :meth:`quote_final` gives beforehand. A final interval is never wider than what was known. That of a model,
-        whose code may answer differently the second time, is refused where it would be wider.
+        whose code may answer differently the second time, is refused where it would be wider. ``name`` and ``tags``
+        are kept with the values: if left out, those of the answers they are the last word on.
         """
         from unworn.holdout.asking.final_asks import check_not_wider
 
         one = isinstance(questions, Answer | Query | str)
-        asks = self._final_asks(questions, close, by)
+        asks = self._final_asks(questions, close, by, name, tags)
         with self._desk.order():
             check_not_wider(asks, self._desk.released())
         told = self._enter(asks)
@@ -91,7 +113,9 @@ class Refinement(Preparation):
         with self._desk.order():
             return quote_final(asks, self._desk.released(), close)
 
-    def _final_asks(self, questions: Any, close: bool, by: str | None) -> list[Ask]:
+    def _final_asks(
+        self, questions: Any, close: bool, by: str | None, name: str | None = None, tags: GivenTags = None
+    ) -> list[Ask]:
         from unworn.holdout.asking.final_asks import final_asks
 
         if not isinstance(close, bool):
@@ -106,11 +130,18 @@ class Refinement(Preparation):
             if isinstance(question, Answer):
                 record = self._record_of(question)
                 query = self._question_of(question, record)
-                asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice))
+                label = self._label_of(record, name, tags)
+                asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice, label=label))
             else:
-                asks.append(self._prepare(question, None, by=by, test=True))
+                asks.append(self._prepare(question, None, by=by, test=True, label=read_label(name, tags)))
         with self._desk.order():
             return final_asks(asks, self._desk.released(), close)
+
+    @staticmethod
+    def _label_of(record: Record, name: str | None, tags: GivenTags) -> Label:
+        """What is written beside an answer that follows another: what that one had, where nothing else is said."""
+        label = read_label(name, tags)
+        return Label(label.name or record.name, label.tags or record.tags)
 
     def _record_of(self, answer: Answer) -> Record:
         """What this holdout's ledger says of one of its answers."""
@@ -135,6 +166,23 @@ class Refinement(Preparation):
         check_code(query)
         return query
 
+    def gather(self, samples: int, columns: Iterable[str] | None = None) -> int:
+        """Draw rows for the next asks now, so that those asks need not draw them; returns how many draws are ready.
+
+        For a mechanism that draws fresh rows. Each draw serves one answer, whose certificate names it, and is discarded
+        with this object. Asks beyond the draws draw their rows as usual, and nothing is drawn for asks beyond the plan.
+        ``columns`` are those copied ahead, by default all. Rows that stay in an engine come in one pass for all draws.
+        """
+        if self.mechanism.reads != "draws":
+            raise Unaskable(f"{type(self.mechanism).__name__} reads all the rows, so there is nothing to draw ahead")
+        if isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 1:
+            raise Unaskable(f"samples is a whole number of at least 1, not {show_value(samples)}")
+        self._desk.writable()
+        names = None if columns is None else check_list(columns, "columns")
+        for name in names or ():
+            self._sample.schema.of(name)
+        return self._desk.gather(self._sample, int(samples), names)
+
     def quote(
         self,
         question: Query | str,
@@ -153,6 +201,7 @@ class Refinement(Preparation):
         ask, currency = self._prepare(question, guess, guess_se, noise=noise), self.mechanism.named_currency()
         with self._desk.order():
             transcript = self._desk.released()
+            check_names([ask], transcript)
             told = None if again else transcript.answered(ask.query.fingerprint)
             if told is not None:
                 known = self._desk.answer(told)
