@@ -9,6 +9,7 @@ from unworn.charts.audits import audit
 from unworn.charts.chart_files import SUFFIXES, available, check, save
 from unworn.charts.contrast import demonstration
 from unworn.charts.plans import plans, widths
+from unworn.charts.rankings import ranking
 from unworn.charts.releases import release
 from unworn.charts.restarts import restarts
 
@@ -20,6 +21,7 @@ __all__ = [
     "demonstration",
     "intervals",
     "plans",
+    "ranking",
     "release",
     "restarts",
     "save",

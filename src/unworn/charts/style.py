@@ -89,6 +89,23 @@ def apart(
     return placed
 
 
+SOURCES = {"final": PINK, "guess": BLUE, "surprise": ORANGE, "grid": GREEN, "exact": BLACK}
+"""The colour of where a value comes from; that of all other sources is grey."""
+
+
+def source_colour(alt: Any, rows: Sequence[Mapping[str, Any]], *, legend: bool = True) -> Any:
+    """Colours by ``source``, with a legend of those that are there."""
+    present = [source for source in SOURCES if any(row["source"] == source for row in rows)]
+    others = sorted({row["source"] for row in rows} - set(SOURCES))
+    return alt.Color(
+        "source:N",
+        scale=alt.Scale(domain=[*present, *others], range=[SOURCES[name] for name in present] + [GREY] * len(others)),
+        legend=alt.Legend(title="where the value comes from", orient="bottom", titleLimit=300, symbolStrokeWidth=0)
+        if legend
+        else None,
+    )
+
+
 def axis(alt: Any, **options: Any) -> Any:
     return alt.Axis(
         labelFontSize=12, titleFontSize=13, titleFontWeight="normal", titlePadding=10, gridColor="#e6e6e6", **options

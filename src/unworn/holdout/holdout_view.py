@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.display import show_html, show_line
 from unworn.holdout.desk import Desk
 from unworn.mechanisms import Mechanism
 from unworn.queries.table_output import to_frame
-from unworn.record.answer import Answer
 from unworn.record.certificate import Certificate
 from unworn.record.replay.store_check import check_stored_chain
 from unworn.record.transcript import Terms
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
 
     from unworn.record.meter import Meter
     from unworn.rows import Sample
-
-
-_COLUMNS = ("index", "question", "value", "low", "high", "width", "source", "guess", "by", "at")
 
 
 class HoldoutView:
@@ -95,15 +90,12 @@ class HoldoutView:
 
     @property
     def answers(self) -> Any:
-        """Every answer so far, as a frame of the kind the rows came in."""
+        """Every answer so far, as a frame of the kind the rows came in; each tag is a column, such as ``tags.fold``."""
+        from unworn.record.answers_table import answer_columns, answer_rows
+
         with self._desk.order():
             transcript = self._desk.released()
-            columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-            asked = islice(transcript.entries, 1, None)
-            for entry, record in zip(asked, transcript.records, strict=True):  # both are read as they are needed
-                row = Answer.of(Certificate(transcript.first, entry, transcript.terms, record)).row()
-                for name in _COLUMNS:
-                    columns[name].append(row[name])
+            columns = answer_columns(answer_rows(transcript))
         return to_frame(columns, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
