@@ -6,7 +6,7 @@ Colours are told apart by people who do not see red or green, and every line is 
 
 from unworn.charts.answers import intervals
 from unworn.charts.audits import audit
-from unworn.charts.chart_files import SUFFIXES, available, check, save
+from unworn.charts.chart_files import SUFFIXES, available, check, save, svg_text
 from unworn.charts.contrast import demonstration
 from unworn.charts.plans import plans, widths
 from unworn.charts.rankings import ranking
@@ -25,5 +25,6 @@ __all__ = [
     "release",
     "restarts",
     "save",
+    "svg_text",
     "widths",
 ]

@@ -22,19 +22,15 @@ def ranking(table: Table, *, metric: str, title: str, subtitle: str | Sequence[s
     names = alt.Y(
         "line:N", sort=None, title=None, axis=axis(alt, labelLimit=420, ticks=False, domain=False, labelPadding=8)
     )
-    value = alt.X(
-        "value:Q",
-        title=metric,
-        scale=alt.Scale(domain=padded(rows, ("low", "high")), nice=False),
-        axis=axis(alt, format="~g", tickCount=6),
-    )
-    colour = source_colour(alt, rows)
-    base = alt.Chart(data(alt, rows)).encode(names, color=colour)
-    bars = base.mark_rule(strokeWidth=5, opacity=0.4).encode(
-        alt.X("low:Q", title=metric, scale=value.scale, axis=value.axis), alt.X2("high:Q")
-    )
+    across = {
+        "title": metric,
+        "scale": alt.Scale(domain=padded(rows, ("low", "high")), nice=False),
+        "axis": axis(alt, format="~g", tickCount=6),
+    }
+    base = alt.Chart(data(alt, rows)).encode(names, color=source_colour(alt, rows))
+    bars = base.mark_rule(strokeWidth=5, opacity=0.4).encode(alt.X("low:Q", **across), alt.X2("high:Q"))
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        value, tooltip=["label:N", "value:Q", "low:Q", "high:Q", "source:N"]
+        alt.X("value:Q", **across), tooltip=["label:N", "value:Q", "low:Q", "high:Q", "source:N"]
     )
     chart = (bars + points).properties(width=_WIDE, height=alt.Step(_STEP))
     return dressed(alt, chart, title, subtitle)

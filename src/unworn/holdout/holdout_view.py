@@ -113,6 +113,20 @@ class HoldoutView:
             head = certificate.head
         check_stored_chain(self._desk.store, first, length, public=self.terms.public, heads=[head]).require(head)
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report on what was asked, as ``.html`` or ``.md``: a function of the ledger alone; returns where.
+
+        It has the best of each metric with intervals, surprises, the budget, figures (with the extra ``plot``), and
+        says how to verify it.
+        """
+        from unworn.record.report.ledger_digest import LedgerDigest
+        from unworn.record.report.ledger_report import check_report_path, write_report
+
+        target = check_report_path(path)
+        with self._desk.order():
+            digest = LedgerDigest.of(self._desk.released())
+        return write_report(digest, target, self.ledger_url)
+
     def __repr__(self) -> str:
         return f"Holdout({show_line(self._desk.summary())})"
 

@@ -32,10 +32,11 @@ def metric_of(record: Record) -> str:
     A metric goes by its name and settings, a comparison by those of its two sides; all shares are of one kind, and
     everything else is of a kind of its own.
     """
+    if record.offer.null is not None:
+        return "test"
     if record.family is not None:
         return show_line(_family_words(record.family))
-    asked = record.question.get("ask")
-    return "share" if asked == "share" else show_line(record.label)
+    return "share" if record.question.get("ask") == "share" else show_line(record.label)
 
 
 def better_when(record: Record) -> int:
