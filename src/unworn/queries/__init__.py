@@ -22,7 +22,7 @@ from unworn.queries.metrics.named_metrics import (
     top_k,
 )
 from unworn.queries.metrics.paired_query import compare, difference_from_json
-from unworn.queries.predictions import FromModel, GivenPredictions
+from unworn.queries.predictions import FromModel, GivenPredictions, NamedPredictions
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 from unworn.queries.schema import ColumnType, Schema
@@ -35,6 +35,7 @@ __all__ = [
     "FromModel",
     "GivenPredictions",
     "Hypothesis",
+    "NamedPredictions",
     "Query",
     "Rows",
     "Schema",

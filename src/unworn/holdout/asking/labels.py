@@ -15,7 +15,7 @@ from unworn.basics.frozen_init import assign_fields
 from unworn.basics.tags import LONGEST_TEXT, Plain, Tags, is_short_text, read_tags
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
-from unworn.queries.code.code_in_query import code_of
+from unworn.queries.code.code_in_query import code_of, models_of
 from unworn.queries.query import Query
 
 if TYPE_CHECKING:
@@ -94,9 +94,10 @@ def _check_same(ask: Ask, noted: str | None, where: str) -> None:
         return
     for before, now in zip(noted.split(), ask.code.split(), strict=False):
         if before != now and UNKNOWN not in (before, now):
+            same = "\n  If both are the same to you, NamedPredictions(model, name, watch=False) says so."
             raise Unaskable(
                 f"{ask.query.label}: {where} this name stands for something else, with other bytes or code.\n"
                 "  Nothing was asked or charged. Give what is new a name of its own (tags= say what several have in "
-                "common),\n  or leave the name out: it is then known by its bytes and code. If both are the same to "
-                "you: NamedPredictions(model, name, watch=False)."
+                "common),\n  or leave the name out: it is then known by its bytes and code."
+                + (same if models_of(ask.query) else "")
             )
