@@ -24,10 +24,10 @@ def test_answers_format_as_numbers() -> None:
 
 def test_no_repr_and_no_page_shows_seventeen_digits() -> None:
     holdout = Holdout(ROWS, "b", practice=0.25, ledger=None)
-    answer = holdout.ask(share(col("a") > 1 / 3), 0.512345678901234)  # a surprise
+    answer = holdout.ask(share(col("a") > 0.35), 0.512345678901234)  # a surprise
     prices = [
         holdout.quote(share(col("a") > 0.9), 1 / 7),
-        holdout.quote(share(col("a") > 1 / 3)),
+        holdout.quote(share(col("a") > 0.35)),
         holdout.quote(mean(col("a").fill(0), range=(0, 70_000)), 23.3333333333),
         holdout.quote_final(answer),
         holdout.quote_final(answer, close=False),

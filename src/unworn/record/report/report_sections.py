@@ -70,7 +70,9 @@ def _metric(group: MetricDigest, figures: bool) -> Iterator[Block]:
     yield Heading(group.metric)
     answers = f"{group.asked:,} answer{'s' * (group.asked != 1)}"
     surprises = f", {group.surprises:,} of them a surprise" if group.surprises else ""
-    if group.direction:
+    if len(group.best) == 1:
+        yield Paragraph(f"{answers}{surprises}.")
+    elif group.direction:
         order = "highest" if group.direction > 0 else "lowest"
         yield Paragraph(
             f"{answers}{surprises}. Below, the best: the {order} values first. Two whose intervals overlap may be in "
