@@ -16,7 +16,7 @@ from unworn.cli.import_ import import_
 from unworn.cli.ledger import ledger
 from unworn.cli.output import complain, exit_code, note
 from unworn.cli.plan import plan
-from unworn.cli.report import report
+from unworn.cli.report_command import report
 from unworn.cli.synth import synth
 from unworn.cli.verify import verify
 from unworn.errors import UnwornError
