@@ -163,7 +163,7 @@ def test_each_metric_has_a_panel_and_an_axis_of_its_own() -> None:
     ]
     drawn = charts.intervals(rows, title="t").to_dict()
     panels = drawn["vconcat"]
-    titles = [panel["layer"][0]["encoding"]["y"]["title"] for panel in panels]
+    titles = [panel["title"]["text"] for panel in panels]
     assert titles == ["accuracy", "mae (range 0 to 5000)"]
     tops = [panel["layer"][0]["encoding"]["y"]["scale"]["domain"][1] for panel in panels]
     assert tops[0] < 1 < 500 < tops[1]

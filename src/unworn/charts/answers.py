@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unworn.basics.tags import show_tags
-from unworn.charts.style import Table, altair, axis, data, drawn_text, dressed, padded, records, source_colour
+from unworn.charts.style import (
+    Table,
+    altair,
+    axis,
+    data,
+    drawn_text,
+    dressed,
+    number_format,
+    padded,
+    records,
+    source_colour,
+)
 
 _MOST = 300
 """How many intervals one picture shows; more would be a solid block."""
@@ -39,7 +50,7 @@ def intervals(table: Table, *, title: str, subtitle: str | Sequence[str] = "") -
     colour = source_colour(alt, rows)
     if len(metrics) == 1:
         return dressed(alt, _panel(alt, rows, metrics[0], scale, colour, 300, last=True), title, lines)
-    high = max(110, 420 // len(metrics))
+    high = max(110, 400 // len(metrics))
     panels = [
         _panel(alt, [row for row in rows if row.get("metric") == metric], metric, scale, colour, high, last=last)
         for metric in metrics
@@ -57,10 +68,12 @@ def _panel(
         axis=axis(alt, format=",d", grid=False, tickMinStep=1, tickCount=8, labelOverlap=True, labels=last, ticks=last),
         scale=scale,
     )
+    alone = high > 200
+    domain = padded(rows, ("low", "high"))
     value = {
-        "title": metric or "value and interval",
-        "scale": alt.Scale(domain=padded(rows, ("low", "high")), nice=False),
-        "axis": axis(alt, format="~g", tickCount=6 if high > 200 else 4, titleLimit=high),
+        "title": (metric or "value and interval") if alone else None,
+        "scale": alt.Scale(domain=domain, nice=False),
+        "axis": axis(alt, format=number_format(domain), tickCount=6 if alone else 4, titleLimit=high),
     }
     base = alt.Chart(data(alt, rows)).encode(index, color=colour)
     thick = max(1.0, min(5.0, 0.5 * _WIDE / max(len(rows), 1)))
@@ -69,7 +82,10 @@ def _panel(
         alt.Y("value:Q", **value),
         tooltip=[alt.Tooltip(f"{name}:{kind}") for name, kind in _tips(rows)],
     )
-    return (bars + points).properties(width=_WIDE, height=high)
+    panel = (bars + points).properties(width=_WIDE, height=high)
+    # Beside a low panel a name would not fit.
+    name = alt.TitleParams(metric or "", anchor="start", fontSize=13, fontWeight="normal", offset=6, limit=_WIDE)
+    return panel if alone else panel.properties(title=name)
 
 
 def _worded(row: dict[str, Any]) -> dict[str, Any]:

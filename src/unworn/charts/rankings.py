@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unworn.charts.style import Table, altair, axis, data, dressed, padded, records, source_colour
+from unworn.charts.style import Table, altair, axis, data, dressed, number_format, padded, records, source_colour
 
 _WIDE, _STEP = 520, 24
 _LONGEST = 46
@@ -22,10 +22,11 @@ def ranking(table: Table, *, metric: str, title: str, subtitle: str | Sequence[s
     names = alt.Y(
         "line:N", sort=None, title=None, axis=axis(alt, labelLimit=420, ticks=False, domain=False, labelPadding=8)
     )
+    domain = padded(rows, ("low", "high"))
     across = {
         "title": metric,
-        "scale": alt.Scale(domain=padded(rows, ("low", "high")), nice=False),
-        "axis": axis(alt, format="~g", tickCount=6),
+        "scale": alt.Scale(domain=domain, nice=False),
+        "axis": axis(alt, format=number_format(domain), tickCount=6),
     }
     base = alt.Chart(data(alt, rows)).encode(names, color=source_colour(alt, rows))
     bars = base.mark_rule(strokeWidth=5, opacity=0.4).encode(alt.X("low:Q", **across), alt.X2("high:Q"))

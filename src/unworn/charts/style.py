@@ -74,6 +74,11 @@ def padded(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[fl
     return [low - room, high + room]
 
 
+def number_format(domain: Sequence[float]) -> str:
+    """How the ticks of an axis are written: thousands by their letter, where they are many."""
+    return "~s" if max(map(abs, domain)) >= 10_000 else "~g"
+
+
 def apart(
     ends: Sequence[Mapping[str, Any]], domain: Sequence[float], value: str = "accuracy", name: str = "what"
 ) -> list[dict[str, Any]]:

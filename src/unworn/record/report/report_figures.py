@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from unworn import charts
 from unworn.basics.tags import show_tags
-from unworn.record.report.ledger_digest import MetricDigest, Row
+from unworn.record.report.ledger_digest import DRAWN, MetricDigest, Row
 from unworn.record.report.report_blocks import Picture
 
 
@@ -21,7 +21,7 @@ def draw_ranking(group: MetricDigest) -> Picture:
 
 def draw_answers(rows: Sequence[Row], asked: int) -> Picture:
     """Every answer with its interval, in the order in which they were asked."""
-    few = "" if len(rows) == asked else f"{len(rows)} evenly spaced of {asked:,} answers"
+    few = "" if asked <= DRAWN else f"{len(rows)} evenly spaced of {asked:,} answers"
     chart = charts.intervals(list(rows), title="Answers and intervals, as they were asked", subtitle=few)
     return Picture("answers.svg", "Every answer with its interval, in the order of asking", charts.svg_text(chart))
 
