@@ -12,6 +12,7 @@ from unworn.holdout.asking.argument_checks import check_asker, check_text, read_
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.composite_parts import part_guesses
 from unworn.holdout.asking.guesses import given_guess, train_guess
+from unworn.holdout.asking.labels import NO_LABEL, Label, named_code
 from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
@@ -57,6 +58,7 @@ class Preparation(HoldoutView):
         test: bool = False,
         made_here: bool = False,
         noise: bool = False,
+        label: Label = NO_LABEL,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
         if not isinstance(again, bool):
@@ -87,7 +89,9 @@ class Preparation(HoldoutView):
             expected = practice_guess(query, facts, self._practice_rows)
             guess = _preferred(guess, expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
-        return Ask(query, facts, guess, None if by is None else check_asker(by), again, practice=practice, noise=noise)
+        code = named_code(query) if facts.runs_code else None
+        asker = None if by is None else check_asker(by)
+        return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
 
     def _with_discordance(self, query: Query, facts: Facts, guess: Guess | None) -> Guess | None:
         """A comparison of two arrays knows how much they differ: the guess with that, or no difference with that."""
