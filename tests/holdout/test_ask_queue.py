@@ -6,7 +6,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +20,8 @@ LONG = 30
 
 
 def new_job() -> Job:
-    return Job([], None)  # type: ignore[arg-type]  # which nobody reads here
+    rows = SimpleNamespace(has_parts=True)  # which nobody reads here
+    return Job([], rows)  # type: ignore[arg-type]
 
 
 class Clerk:

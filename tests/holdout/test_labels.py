@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unworn import Holdout, col, share
+from unworn import DerivedAnswer, Holdout, col, ratio, share
 from unworn.errors import Tampered, Unaskable
 from unworn.mechanisms.contract.record import Record
 from unworn.queries import metric
@@ -188,3 +188,62 @@ def test_mixed_tags_make_a_column_of_words() -> None:
     holdout.ask(share(col("x0") > 0), 0.5, tags={"k": 1})
     holdout.ask(share(col("x0") > 1), 0.16, tags={"k": "all"})
     assert list(holdout.answers["tags.k"]) == ["1", "all"]
+
+
+# ---------------------------------------------------------------- composites
+
+
+def test_a_composites_label_is_kept_with_every_part() -> None:
+    holdout = sealed()
+    label: dict[str, Any] = {"name": "mine", "tags": {"fold": 3}}
+    question = share(col("x0") > 0) - share(col("x1") > 0)
+    answers = [
+        holdout.ask(question, guess=[0.5, 0.5], **label),
+        holdout.score(Cut(0.1), metric="neg_mse", range=(0, 1), **label),
+        holdout.compare(Cut(0.1), Cut(0.2), metric="rmse", range=(0, 1), **label),
+    ]
+    answers.append(holdout.final(question, **label))
+    for told in answers:
+        assert isinstance(told, DerivedAnswer)
+        assert {(part.name, *part.tags.items()) for part in told.parts} == {("mine", ("fold", 3))}
+        assert (told.name, told.tags) == ("mine", {"fold": 3})
+    assert str(answers[0]).startswith("mine · share of x0 > 0 − share of x1 > 0 · fold=3: 0 in [")
+    assert "mine · " in answers[0]._repr_html_()
+    holdout.verify()
+
+
+def test_a_composites_label_is_what_its_parts_have_in_common() -> None:
+    holdout = sealed()
+    holdout.ask(share(col("x0") > 0), 0.5, name="first", tags={"fold": 1, "kind": "a"})
+    told = holdout.ask(
+        share(col("x0") > 0) - share(col("x1") > 0), [None, 0.5], name="b", tags={"fold": 2, "kind": "a"}
+    )
+    assert [part.name for part in told.parts] == ["first", "b"]
+    assert (told.name, told.tags) == (None, {"kind": "a"})
+    inherited = holdout.final(told)
+    assert [(part.name, part.tags["fold"]) for part in inherited.parts] == [("first", 1), ("b", 2)]
+
+
+def test_a_scorer_labels_the_parts_of_a_composite() -> None:
+    holdout = sealed()
+    scorer = holdout.scorer("neg_rmse", range=(0, 1), name="search", tags=lambda model: {"at": model.at})
+    assert scorer(Cut(0.0), X[:100], Y[:100]) > scorer(Cut(0.5), X[:100], Y[:100])
+    assert list(holdout.answers["name"]) == ["search", "search"]
+    assert list(holdout.answers["tags.at"]) == [0.0, 0.5]
+
+
+def test_a_name_in_a_composite_never_gets_another_models_answer() -> None:
+    holdout = sealed()
+    options = {"metric": "rmse", "range": (0, 1)}
+    first = holdout.score(Cut(0.1), name="model", **options)
+    assert holdout.score(Cut(0.1), name="model", **options).parts == first.parts
+    with pytest.raises(Unaskable, match="this name stands for something else"):
+        holdout.score(Cut(0.4), name="model", **options)
+    with pytest.raises(Unaskable, match="this name stands for something else"):
+        holdout.quote(metric("rmse", NamedPredictions(Cut(0.4), "model"), range=(0, 1)))
+    one, other = (NamedPredictions(Cut(at), "both") for at in (0.1, 0.4))
+    with pytest.raises(Unaskable, match="two things with other bytes or code go by this name"):
+        holdout.compare(one, other, **options)
+    with pytest.raises(Unaskable, match="two things with other bytes or code go by this name"):
+        holdout.ask(ratio(metric("accuracy", one), metric("accuracy", other)))
+    assert holdout.meter.asked == 1

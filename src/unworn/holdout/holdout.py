@@ -168,7 +168,8 @@ class Holdout(Scoring, Refinement):
         ``tags`` (``{"fold": 3}``) are kept with the answer and shown beside it: they are no part of the question.
         """
         label = read_label(name, tags)
-        return self._ask(question, guess, guess_se, again=again, by=by, noise=noise, label=label)
+        asks = self._asks_of(question, guess, guess_se, again=again, by=by, noise=noise, label=label)
+        return self._answer_to(question, self._enter(asks))
 
     def ask_many(
         self,

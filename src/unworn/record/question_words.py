@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from unworn.basics.display import show_line
-from unworn.basics.tags import show_tags
+from unworn.basics.tags import Plain, show_tags
 from unworn.mechanisms.contract.record import Record
 from unworn.queries.language.expression_codec import from_json
 from unworn.queries.metrics.metric_catalogue import greater_is_better
@@ -13,18 +14,17 @@ from unworn.queries.metrics.metric_catalogue import greater_is_better
 
 def full_label(record: Record) -> str:
     """The question with what the asker wrote beside it: ``trial 12 · accuracy of LGBMClassifier · depth=7``."""
-    return " · ".join(part for part in (own_name(record), show_line(record.label), tag_words(record)) if part)
+    return label_words(record.label, record.name, record.tags)
 
 
-def own_name(record: Record) -> str:
-    """The asker's name, where the question itself does not say it: that of a scored model is in its label."""
-    name = record.name
-    return "" if name is None or name in record.label else show_line(name)
+def label_words(label: str, name: str | None, tags: Mapping[str, Plain] | None) -> str:
+    """A label between the asker's name and tags; a name that the label says, as that of a scored model, once.
 
-
-def tag_words(record: Record) -> str:
-    """The asker's tags in a line."""
-    return show_tags(record.tags or {})
+    >>> label_words("accuracy of forest", "forest", {"depth": 7}), label_words("share of age > 65", "old", None)
+    ('accuracy of forest · depth=7', 'old · share of age > 65')
+    """
+    own = "" if name is None or name in label else show_line(name)
+    return " · ".join(part for part in (own, show_line(label), show_tags(tags or {})) if part)
 
 
 def metric_of(record: Record) -> str:

@@ -12,7 +12,7 @@ from unworn.mechanisms.contract.capabilities import ChecksHypotheses
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.queries.hypothesis import asked_at
 from unworn.record.certificate import Certificate
-from unworn.record.question_words import own_name, tag_words
+from unworn.record.question_words import label_words
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,7 @@ class Verdict:
         )
 
     def _words(self) -> str:
-        record = self.certificate.record
-        parts = (own_name(record), show_line(self.hypothesis), tag_words(record))
-        return " · ".join(part for part in parts if part)
+        return label_words(self.hypothesis, self.name, self.tags)
 
     def _word(self) -> str:
         return "rejected" if self.rejected else "not rejected"

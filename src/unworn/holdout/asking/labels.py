@@ -15,15 +15,11 @@ from unworn.basics.frozen_init import assign_fields
 from unworn.basics.tags import LONGEST_TEXT, Plain, Tags, is_short_text, read_tags
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
-from unworn.queries.code.code_in_query import code_of, models_of
-from unworn.queries.query import Query
+from unworn.queries.code.code_in_query import is_other_code, models_of
 
 if TYPE_CHECKING:
     from unworn.holdout.asks import Ask
     from unworn.record.transcript import Transcript
-
-UNKNOWN = "-"
-"""Stands for code that has no digest: what goes by its name is on the asker's word alone."""
 
 
 @assign_fields
@@ -69,12 +65,6 @@ def _one_each(given: Any, questions: int, what: str, is_one: Any) -> Sequence[An
     return given
 
 
-def named_code(query: Query) -> str | None:
-    """The digests of what goes by a name in a question, in its order; none where nothing does."""
-    named = [code for code in code_of(query) if code.name is not None]
-    return " ".join(code.digest or UNKNOWN for code in named) if named else None
-
-
 def check_names(asks: Sequence[Ask], transcript: Transcript) -> None:
     """Refuse a name that stands for other code already, in the ledger or in the same batch."""
     noted: dict[str, str] = {}
@@ -90,14 +80,11 @@ def check_names(asks: Sequence[Ask], transcript: Transcript) -> None:
 
 
 def _check_same(ask: Ask, noted: str | None, where: str) -> None:
-    if noted is None or ask.code is None:  # entered by an earlier version: then the name alone says what it is
-        return
-    for before, now in zip(noted.split(), ask.code.split(), strict=False):
-        if before != now and UNKNOWN not in (before, now):
-            same = "\n  If both are the same to you, NamedPredictions(model, name, watch=False) says so."
-            raise Unaskable(
-                f"{ask.query.label}: {where} this name stands for something else, with other bytes or code.\n"
-                "  Nothing was asked or charged. Give what is new a name of its own (tags= say what several have in "
-                "common),\n  or leave the name out: it is then known by its bytes and code."
-                + (same if models_of(ask.query) else "")
-            )
+    if is_other_code(noted, ask.code):
+        same = "\n  If both are the same to you, NamedPredictions(model, name, watch=False) says so."
+        raise Unaskable(
+            f"{ask.query.label}: {where} this name stands for something else, with other bytes or code.\n"
+            "  Nothing was asked or charged. Give what is new a name of its own (tags= say what several have in "
+            "common),\n  or leave the name out: it is then known by its bytes and code."
+            + (same if models_of(ask.query) else "")
+        )

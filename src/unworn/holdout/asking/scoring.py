@@ -49,7 +49,8 @@ class Scoring(Preparation):
         label = read_label(name, tags)
         query = self._metric(metric, predictions, name, options)
         made_here = not is_source(predictions)
-        return self._ask(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise, label=label)
+        how: dict[str, Any] = {"again": again, "by": by, "made_here": made_here, "noise": noise, "label": label}
+        return self._answer_to(query, self._enter(self._asks_of(query, guess, guess_se, **how)))
 
     def compare(
         self,
@@ -78,7 +79,8 @@ class Scoring(Preparation):
         if discordance is not None and guess is None:
             guess = 0.0
         made_here = not is_source(first) and not is_source(second)
-        return self._ask(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here, label=label)
+        how: dict[str, Any] = {"again": again, "by": by, "made_here": made_here, "label": label}
+        return self._answer_to(query, self._enter(self._asks_of(query, guess, guess_se, discordance, **how)))
 
     def scorer(
         self,
