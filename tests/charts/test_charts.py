@@ -153,3 +153,41 @@ def test_importing_charts_imports_no_drawing_library() -> None:
     code = "import sys, unworn.charts; print({'altair', 'vl_convert', 'typer', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_each_metric_has_a_panel_and_an_axis_of_its_own() -> None:
+    rows = [
+        {**row, "metric": metric, "value": row["value"] * scale, "low": row["low"] * scale, "high": row["high"] * scale}
+        for metric, scale in (("accuracy", 1), ("mae (range 0 to 5000)", 1_000))
+        for row in ANSWERS
+    ]
+    drawn = charts.intervals(rows, title="t").to_dict()
+    panels = drawn["vconcat"]
+    titles = [panel["title"]["text"] for panel in panels]
+    assert titles == ["accuracy", "mae (range 0 to 5000)"]
+    tops = [panel["layer"][0]["encoding"]["y"]["scale"]["domain"][1] for panel in panels]
+    assert tops[0] < 1 < 500 < tops[1]
+    for panel in panels:
+        assert panel["layer"][0]["encoding"]["x"]["axis"]["tickMinStep"] == 1
+        assert panel["layer"][0]["encoding"]["x"]["axis"]["format"] == ",d"
+
+
+def test_too_many_metrics_are_left_out_and_it_says_so() -> None:
+    rows = [{**ANSWERS[0], "index": k, "metric": f"mean {k % 9}"} for k in range(100)]
+    drawn = charts.intervals(rows, title="t").to_dict()
+    assert len(drawn["vconcat"]) == 6
+    assert "the 6 metrics asked most of 9 are drawn" in drawn["title"]["subtitle"]
+
+
+def test_a_ranking_names_every_line(tmp_path: Path) -> None:
+    rows = [{**row, "label": f"trial {row['index']} {'x' * 80}"} for row in ANSWERS[:5]]
+    svg = charts.save(charts.ranking(rows, metric="accuracy", title="t"), tmp_path / "r.svg").read_text()
+    assert all(f"trial {row['index']} " in svg for row in ANSWERS[:5])
+    assert "accuracy" in svg
+
+
+def test_names_and_tags_are_shown_where_the_mouse_is() -> None:
+    rows = [{**row, "name": "mine", "tags": {"fold": 3}} for row in ANSWERS]
+    tips = charts.intervals(rows, title="t").to_dict()["layer"][1]["encoding"]["tooltip"]
+    assert {"name", "tags"} <= {tip["field"] for tip in tips}
+    assert "fold=3" in inline(charts.intervals(rows, title="t"))

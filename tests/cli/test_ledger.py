@@ -105,3 +105,28 @@ def test_a_missing_ledger_is_not_made(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "Check the path" in result.stderr
     assert not path.exists()
+
+
+def test_labels_are_kept_and_listed(run: Run, data: Path, ledger: str) -> None:
+    told = run(
+        "ask", str(data), "age > 30", "--guess", "0.8", "--label", "adults", "--tag", "year=2026", "--tag", "id=007"
+    )
+    assert told.stdout.startswith("adults · share of age > 30 · id=007, year=2026")
+    assert "adults · share of age > 30 · id=007" in " ".join(run("ledger", ledger).stdout.split())
+    (row,) = json.loads(run("ledger", ledger, "--json").stdout)["holdouts"][0]["answers"]
+    assert (row["name"], row["tags"], row["metric"]) == ("adults", {"id": "007", "year": 2026}, "share")
+    for bad in ("year", "=3", f"year={'x' * 300}"):
+        assert run("ask", str(data), "age > 40", "--tag", bad).exit_code == 2
+    assert run("ask", str(data), "age > 40", "--tag", "a=1", "--tag", "a=2").exit_code == 2
+
+
+def test_a_report_is_written_from_the_ledger_alone(run: Run, asked: str, data: Path, tmp_path: Path) -> None:
+    data.unlink()
+    page, text = tmp_path / "report.html", tmp_path / "report.md"
+    assert run("report", asked, "--out", str(page)).exit_code == 0
+    told = json.loads(run("report", asked, "--out", str(text), "--json").stdout)
+    assert (told["report"], told["answers"]) == (str(text), 3)
+    assert "share of age &gt; 40" in page.read_text()
+    assert f"unworn verify --ledger {asked} --head" in text.read_text()
+    assert run("report", asked, "--out", str(tmp_path / "report.pdf")).exit_code == 2
+    assert run("report", str(tmp_path / "none.db")).exit_code == 2

@@ -91,7 +91,7 @@ QUESTIONS: dict[str, tuple[Callable[[Holdout], Any], str]] = {
     "a function without range": (lambda h: h.ask(function(len)), "range="),
     "by a number": (lambda h: h.ask(share(col("age") > 40), 0.5, by=3), "the asker's name, is a text"),
     "by half a character": (lambda h: h.ask(share(col("age") > 40), 0.5, by="\ud800"), "the asker's name, is a text"),
-    "half a character": (lambda h: h.score(Sheet(), name="\ud800"), "known by, is a text"),
+    "half a character": (lambda h: h.score(Sheet(), name="\ud800"), "name= is a text"),
     "guesses and questions": (lambda h: h.ask_many([share(col("age") > 40)], [0.1, 0.2]), "1 questions but 2 guesses"),
     "one bad in a batch": (lambda h: h.ask_many([share(col("age") > 40), share(col("no") > 1)]), "no column 'no'"),
     "one bad guess": (lambda h: h.ask_many([share(col("age") > 40), share(col("age") > 50)], [0.5, 2]), "outside"),

@@ -7,7 +7,9 @@ as they are, for fingerprints and ledgers are made of them; wherever they are sh
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from functools import cache
+from typing import Any
 
 _OBEYED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for the tab and the end of a line
@@ -70,6 +72,48 @@ def show_html(text: object) -> str:
     from html import escape  # loads every entity there is
 
     return escape(show_line(text))
+
+
+def show_number(value: float, digits: int = 4) -> str:
+    """A number as people read it: a few digits, and whole thousands in full.
+
+    >>> show_number(3.1780538303479586), show_number(0.000123456), show_number(48213.77)
+    ('3.178', '0.0001235', '48,214')
+    """
+    return f"{value:,.0f}" if 10_000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
+def show_width(width: float) -> str:
+    """A half-width: to four places, or four digits where it is ten or more.
+
+    >>> show_width(0.0332187), show_width(289.4171)
+    ('± 0.0332', '± 289.4')
+    """
+    return f"± {width:.4f}" if width < 10 else f"± {show_number(width)}"
+
+
+def show_fields(thing: Any) -> str:
+    """The ``repr`` of a dataclass with its numbers rounded: what calculates takes them from the fields themselves.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(repr=False)
+    ... class Spent:
+    ...     nats: float
+    ...     asked: int
+    ...     __repr__ = show_fields
+    >>> Spent(3.1780538303479586, 12_345)
+    Spent(nats=3.178, asked=12345)
+    """
+    shown = (f"{part.name}={_rounded(getattr(thing, part.name))}" for part in fields(thing) if part.repr)
+    return f"{type(thing).__name__}({', '.join(shown)})"
+
+
+def _rounded(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 10_000 or value - value != 0 else f"{value:.1f}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_rounded, value))}{',' * (len(value) == 1)})"
+    return repr(value)
 
 
 def escape_json(text: str) -> str:

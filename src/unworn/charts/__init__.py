@@ -6,9 +6,10 @@ Colours are told apart by people who do not see red or green, and every line is 
 
 from unworn.charts.answers import intervals
 from unworn.charts.audits import audit
-from unworn.charts.chart_files import SUFFIXES, available, check, save
+from unworn.charts.chart_files import SUFFIXES, available, check, save, svg_text
 from unworn.charts.contrast import demonstration
 from unworn.charts.plans import plans, widths
+from unworn.charts.rankings import ranking
 from unworn.charts.releases import release
 from unworn.charts.restarts import restarts
 
@@ -20,8 +21,10 @@ __all__ = [
     "demonstration",
     "intervals",
     "plans",
+    "ranking",
     "release",
     "restarts",
     "save",
+    "svg_text",
     "widths",
 ]

@@ -35,6 +35,13 @@ def save(chart: Any, path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def svg_text(chart: Any) -> str:
+    """A chart as SVG, to be put into a page."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(clean_spec(chart)))
+
+
 def clean_spec(chart: Any) -> str:
     """What a chart says, as JSON that its renderer can read.
 

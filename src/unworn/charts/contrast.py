@@ -24,7 +24,7 @@ def demonstration(table: Table, *, title: str, subtitle: str | Sequence[str] = "
     asked = alt.X(
         "asked:Q",
         title="clues the analyst has scored on the holdout",
-        axis=axis(alt, tickCount=5, grid=False, format="~s" if last >= 10_000 else ",d"),
+        axis=axis(alt, tickCount=5, tickMinStep=1, grid=False, format="~s" if last >= 10_000 else ",d"),
         scale=alt.Scale(domain=[0, last * 1.2], nice=False),
     )
     scale = alt.Scale(domain=padded(rows, ("low", "high", "truth")), nice=False)

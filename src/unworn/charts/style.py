@@ -74,6 +74,11 @@ def padded(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[fl
     return [low - room, high + room]
 
 
+def number_format(domain: Sequence[float]) -> str:
+    """How the ticks of an axis are written: thousands by their letter, where they are many."""
+    return "~s" if max(map(abs, domain)) >= 10_000 else "~g"
+
+
 def apart(
     ends: Sequence[Mapping[str, Any]], domain: Sequence[float], value: str = "accuracy", name: str = "what"
 ) -> list[dict[str, Any]]:
@@ -87,6 +92,23 @@ def apart(
                 below["place"] -= lack / 2
                 above["place"] += lack / 2
     return placed
+
+
+SOURCES = {"final": PINK, "guess": BLUE, "surprise": ORANGE, "grid": GREEN, "exact": BLACK}
+"""The colour of where a value comes from; that of all other sources is grey."""
+
+
+def source_colour(alt: Any, rows: Sequence[Mapping[str, Any]], *, legend: bool = True) -> Any:
+    """Colours by ``source``, with a legend of those that are there."""
+    present = [source for source in SOURCES if any(row["source"] == source for row in rows)]
+    others = sorted({row["source"] for row in rows} - set(SOURCES))
+    return alt.Color(
+        "source:N",
+        scale=alt.Scale(domain=[*present, *others], range=[SOURCES[name] for name in present] + [GREY] * len(others)),
+        legend=alt.Legend(title="where the value comes from", orient="bottom", titleLimit=300, symbolStrokeWidth=0)
+        if legend
+        else None,
+    )
 
 
 def axis(alt: Any, **options: Any) -> Any:

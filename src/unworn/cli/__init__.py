@@ -16,6 +16,7 @@ from unworn.cli.import_ import import_
 from unworn.cli.ledger import ledger
 from unworn.cli.output import complain, exit_code, note
 from unworn.cli.plan import plan
+from unworn.cli.report_command import report
 from unworn.cli.synth import synth
 from unworn.cli.verify import verify
 from unworn.errors import UnwornError
@@ -105,6 +106,7 @@ app.command(short_help="Ask the rows in a file one question.", no_args_is_help=T
 app.command("import", short_help="Rows too many for memory, as a file to map.", no_args_is_help=True)(import_)
 app.command(short_help="How many rows, how many asks, how wide?", no_args_is_help=True)(plan)
 app.command(short_help="What was asked, and what it cost.", no_args_is_help=True)(ledger)
+app.command(short_help="A report on what was asked: HTML or Markdown.", no_args_is_help=True)(report)
 app.command(short_help="Private tables and synthetic rows to give away.", no_args_is_help=True)(synth)
 app.command(short_help="Check a card, a release or a whole ledger.", no_args_is_help=True)(verify)
 app.command(short_help="Is a mechanism as private as it claims?", no_args_is_help=True)(audit)

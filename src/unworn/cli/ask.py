@@ -13,8 +13,10 @@ import typer
 from unworn.cli.ledger_lookup import ledger_path, meter_line, opened, place_of_url
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say
 from unworn.cli.sealed_rows import RowOptions, check_data, check_file, ledger_beside, rehearsal
+from unworn.cli.tag_options import parse_tags
 from unworn.errors import Mismatch
 from unworn.holdout import Holdout
+from unworn.holdout.asking.labels import read_label
 
 _SOURCES = {
     "guess": "the rows agree with the guess, which is nearly free",
@@ -73,6 +75,12 @@ def ask(
         ),
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="TEAM", help="Who asks, for the record.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A name for this answer, kept beside it (name= in Python).")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Kept beside the answer; may be given several times.")
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask anew, and pay, though it was asked before.")] = False,
     noise: Annotated[
         bool, typer.Option("--noise", help="Answer with noise, whatever the guess: for when surprises are likely.")
@@ -105,6 +113,7 @@ def ask(
     Examples:
       unworn ask people.csv "age > 65 and plan = 'basic'" --guess 0.2
       unworn ask people.csv "coalesce(income, 0)" --range 0 200000 --guess 41000
+      unworn ask people.csv "age > 65" --label pensioners --tag year=2026
       unworn ask people.csv "age > 65" --quote
       unworn ask people.csv "age > 65" --final
       unworn ask people.csv "churned" --train train.csv --asks 1000 --card card.json
@@ -116,6 +125,8 @@ def ask(
         raise BadInput("--yes says that the holdout may be closed, which only --final does.\n  Leave it out.")
     if guess_se is not None and guess is None:
         raise BadInput("--guess-se is the error of a guess, and there is none.\n  Add --guess.")
+    tags = parse_tags(tag)
+    read_label(label, tags)  # refused before a ledger is made for it
     check_data(data)
     if train is not None:
         check_file(train, "training file")
@@ -147,9 +158,11 @@ def ask(
             before = holdout.meter.asked
             if final:
                 _confirm(holdout, query, yes)
-                answer = holdout.final(query, by=by)
+                answer = holdout.final(query, by=by, name=label, tags=tags)
             else:
-                answer = holdout.ask(query, guess, guess_se=guess_se, again=again, by=by, noise=noise)
+                answer = holdout.ask(
+                    query, guess, guess_se=guess_se, again=again, by=by, noise=noise, name=label, tags=tags
+                )
             if card is not None:
                 answer.certificate.save(card)
             repeat = answer.index <= before
@@ -250,6 +263,8 @@ def _document(answer: Any, holdout: Any, told: dict[str, Any], where: str, card:
         "guess": None if record.guess is None else record.guess.value,
         "practice": None if answer.practice is None else answer.practice.value,
         "by": record.by,
+        **({} if record.name is None else {"name": record.name}),
+        **({} if record.tags is None else {"tags": record.tags}),
         "holdout": holdout.name,
         "rows": holdout.size,
         "theorem": answer.certificate.theorem,
@@ -261,7 +276,7 @@ def _document(answer: Any, holdout: Any, told: dict[str, Any], where: str, card:
 
 
 def _print(answer: Any, holdout: Any, told: dict[str, Any], where: str, card: Path | None, repeat: bool) -> None:
-    say(answer.label)
+    say(answer.full_label)
     say(f"  {number(answer.value)}  in [{number(answer.low)}, {number(answer.high)}], ± {number(answer.width)}")
     say(f"  {_SOURCES.get(answer.source, answer.source)}")
     if answer.practice is not None:

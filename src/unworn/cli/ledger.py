@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unworn import charts
+from unworn.basics.tags import show_tags
 from unworn.cli.ledger_lookup import existing, meter, meter_line, opened, pick, pick_one, read
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, table
 from unworn.ledger import Store, ledger_url
 from unworn.ledger.backup import export, export_key, import_key
 from unworn.ledger.backup import restore as restore_backup
 from unworn.mechanisms.contract.mechanism import NO_ANSWER
-from unworn.record.answer import Answer
-from unworn.record.certificate import Certificate
+from unworn.record.answers_table import answer_rows
 from unworn.record.transcript import Transcript
 
 
@@ -119,10 +118,6 @@ def _forget(where: str, name: str | None, json: bool) -> None:
 
 def _holdout(store: Store, identity: str, transcript: Transcript) -> dict[str, Any]:
     terms = transcript.terms
-    answers = [
-        Answer.of(Certificate(transcript.first, entry, terms, record)).row()
-        for entry, record in zip(islice(transcript.entries, 1, None), transcript.records, strict=False)
-    ]
     return {
         "name": terms.name,
         "id": identity,
@@ -139,7 +134,7 @@ def _holdout(store: Store, identity: str, transcript: Transcript) -> dict[str, A
         "public_key": terms.public,
         "head": transcript.head,
         "meter": meter(transcript),
-        "answers": answers,
+        "answers": list(answer_rows(transcript)),
     }
 
 
@@ -179,13 +174,19 @@ def _print(told: list[dict[str, Any]], last: int) -> None:
         table(headers, [_line(row) for row in answers], right=(0, 1, 3, 5))
 
 
+def _question(row: dict[str, Any]) -> str:
+    """The question, with what the asker wrote beside it."""
+    name = row["name"] if row["name"] and row["name"] not in row["question"] else ""
+    return " · ".join(part for part in (name, row["question"], show_tags(row["tags"])) if part)
+
+
 def _line(row: dict[str, Any]) -> list[str]:
     if row["source"] == "test":
         outcome = "yes" if row["value"] else "no"
-        return [str(row["index"]), outcome, "", "", "test", "", row["by"] or "", row["question"]]
+        return [str(row["index"]), outcome, "", "", "test", "", row["by"] or "", _question(row)]
     guess = "" if row["guess"] is None else number(row["guess"])
     if row["source"] in NO_ANSWER.values():
-        return [str(row["index"]), "", "", "", row["source"], guess, row["by"] or "", row["question"]]
+        return [str(row["index"]), "", "", "", row["source"], guess, row["by"] or "", _question(row)]
     interval = f"[{number(row['low'])}, {number(row['high'])}]"
     shown = [str(row["index"]), number(row["value"]), interval, number(row["width"])]
-    return [*shown, row["source"], guess, row["by"] or "", row["question"]]
+    return [*shown, row["source"], guess, row["by"] or "", _question(row)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from unworn.basics.frozen_init import assign_fields
+from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.ledger import Entry, Key
 from unworn.mechanisms import Guess, Mechanism, Offer
 from unworn.mechanisms.contract.conversation import charge_symbol, failure_symbol, follow_event, publish_symbol
@@ -31,6 +32,8 @@ class Ask:
     final: tuple[int, int, bool] | None = None
     practice: PracticeEstimate | None = None
     noise: bool = False
+    label: Label = NO_LABEL
+    code: str | None = None
 
     @property
     def name(self) -> tuple[str, int | None]:
@@ -76,6 +79,9 @@ class DraftEntry:
             self.ask.parent,
             self.batch,
             draw,
+            self.ask.label.name,
+            self.ask.label.tags,
+            self.ask.code,
         )
         text = record.to_text(query.canonical_text)
         entry = Entry.seal_text(self.holdout, self.index, self.previous, text, self.key)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from unworn.errors import Conflict, LedgerError, Unaskable, UnwornError
 from unworn.holdout.ask_queue import Job, Place
+from unworn.holdout.asking.labels import check_names
 from unworn.holdout.asks import Ask, DraftEntry, Written
 from unworn.holdout.ledger_book import LedgerBook
 from unworn.holdout.memo import Memo
@@ -164,6 +165,7 @@ class Desk(LedgerBook):
         """
         self.check_owner()
         transcript, mechanism = self.transcript, self.transcript.mechanism
+        check_names(asks, transcript)
         places: dict[int, int] = {}
         fresh: dict[tuple[str, int | None], int] = {}
         waiting: list[tuple[int, Ask]] = []

@@ -7,24 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat, overload
 
 from unworn.errors import Unaskable
-from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, is_source, read_sql
-from unworn.holdout.asking.guesses import fold_guess
+from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, read_sql
+from unworn.holdout.asking.labels import GivenTags, read_label, read_labels
 from unworn.holdout.asking.refinement import Refinement
+from unworn.holdout.asking.scoring import Scoring
 from unworn.holdout.practice import USUALLY, Practice, Usual
-from unworn.holdout.scorer import Scorer
 from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
 from unworn.queries import Composite, Query, hypothesis
 from unworn.queries.composite import Question
-from unworn.queries.metrics.paired_query import compare_questions
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 from unworn.record.verdict import Verdict
 
 
-class Holdout(Refinement):
+class Holdout(Scoring, Refinement):
     """A sample that can be asked as often as you like, and all of whose answers hold for the population.
 
     Parameters
@@ -132,6 +131,8 @@ class Holdout(Refinement):
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Answer: ...
     @overload
     def ask(
@@ -143,6 +144,8 @@ class Holdout(Refinement):
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> DerivedAnswer: ...
     def ask(
         self,
@@ -153,15 +156,20 @@ class Holdout(Refinement):
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Answer | DerivedAnswer:
         """Ask one question; text is parsed as an SQL predicate. Asking it again is free, whatever the guess.
 
         A composite (``share(...) - share(...)``, ``f1(...)``) is asked by its parts, all of them together or none.
 
         With ``noise`` the answer is the rows' count plus noise, whatever guess there is: for questions where surprises
-        are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it.
+        are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it. ``name`` and
+        ``tags`` (``{"fold": 3}``) are kept with the answer and shown beside it: they are no part of the question.
         """
-        return self._ask(question, guess, guess_se, again=again, by=by, noise=noise)
+        label = read_label(name, tags)
+        asks = self._asks_of(question, guess, guess_se, again=again, by=by, noise=noise, label=label)
+        return self._answer_to(question, self._enter(asks))
 
     def ask_many(
         self,
@@ -170,72 +178,26 @@ class Holdout(Refinement):
         *,
         by: str | None = None,
         noise: bool = False,
+        name: str | Sequence[str | None] | None = None,
+        tags: GivenTags | Sequence[GivenTags] = None,
     ) -> list[Answer]:
         """Ask a batch of questions, all chosen before any answer is seen: one pass, one transaction, all or none.
 
-        ``noise`` is as in :meth:`ask`, for all of them. A question whose own code fails gets the whole range as its
-        interval.
+        ``noise`` is as in :meth:`ask`, for all of them; so are ``name`` and ``tags``, unless they are lists, one for
+        each question. A question whose own code fails gets the whole range as its interval.
         """
         # All are made before any is checked: an estimator fitted again in between is found out.
         asked = check_list(questions, "questions")
         expected = [None] * len(asked) if guesses is None else check_list(guesses, "guesses")
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
-        return self._enter([self._prepare(q, g, by=by, noise=noise) for q, g in zip(asked, expected, strict=True)])
-
-    def score(
-        self,
-        predictions: Any,
-        guess: SupportsFloat | Sequence[float | None] | None = None,
-        *,
-        metric: str | None = None,
-        guess_se: float | Sequence[float | None] | None = None,
-        name: str | None = None,
-        again: bool = False,
-        by: str | None = None,
-        noise: bool = False,
-        **options: Any,
-    ) -> Answer | DerivedAnswer:
-        """Score a model, or predictions in the rows' order, by a metric's name: docs/questions.md lists them.
-
-        Without a name it is R² for a regressor and accuracy for all else. ``where=`` is a predicate, also as SQL text:
-        the metric over the rows where it holds. ``neg_…`` names are the negative of a loss, as in scikit-learn.
-
-        Predictions are for all the rows, practice rows included. Without a guess of yours, the value on ``train`` is
-        the guess, or else that on the practice rows; with neither, the answer costs more. A model is identified by its
-        bytes and code, or by ``name``; ``noise`` is as in :meth:`ask`, for predictions in an array; ``options`` are the
-        metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice rows a model is tried there first,
-        and what it raises is shown in full; what it raises, prints or warns about on the sealed rows is withheld.
-        """
-        query = self._metric(metric, predictions, name, options)
-        made_here = not is_source(predictions)
-        return self._ask(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
-
-    def compare(
-        self,
-        first: Any,
-        second: Any,
-        guess: SupportsFloat | Sequence[float | None] | None = None,
-        *,
-        metric: str | None = None,
-        discordance: float | None = None,
-        guess_se: float | Sequence[float | None] | None = None,
-        again: bool = False,
-        by: str | None = None,
-        **options: Any,
-    ) -> Answer | DerivedAnswer:
-        """Ask for the metric of ``first`` minus that of ``second``, as one paired question: far sharper than two.
-
-        ``discordance`` is the largest mean absolute difference to expect between the two (for accuracy: the share of
-        rows that only one of them gets right). If you leave it out, two arrays provide it themselves, and else
-        ``train`` or practice rows where they can. Of a metric that is no mean over rows (F1, AUC, RMSE) the two are
-        asked one by one, and the answer is their difference.
-        """
-        query = compare_questions(*(self._metric(metric, each, None, options) for each in (first, second)))
-        if discordance is not None and guess is None:
-            guess = 0.0
-        made_here = not is_source(first) and not is_source(second)
-        return self._ask(query, guess, guess_se, discordance, again=again, by=by, made_here=made_here)
+        labels = read_labels(name, tags, len(asked))
+        return self._enter(
+            [
+                self._prepare(question, guess, by=by, noise=noise, label=label)
+                for question, guess, label in zip(asked, expected, labels, strict=True)
+            ]
+        )
 
     def test(
         self,
@@ -245,33 +207,20 @@ class Holdout(Refinement):
         above: float | None = None,
         below: float | None = None,
         by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Verdict:
         """Test whether the population's value is above (below) a number, by rejecting the opposite or not.
 
         With probability at least 1 − ``level`` no true hypothesis is *ever* rejected by a test at this level, however
         the hypotheses were chosen from earlier answers. A comparison defaults to ``above=0``. Repeating a test is free;
         a rejection counts as a surprise. No p-value is given: it would be a fact about the rows that nobody paid for.
+        ``name`` and ``tags`` are as in :meth:`ask`.
         """
         query = read_sql(question) if isinstance(question, str) else question
         tested = hypothesis(query, level, above=above, below=below)
-        return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True)).certificate)
-
-    def scorer(self, metric: str = "accuracy", **options: Any) -> Scorer:
-        """A scorer for ``GridSearchCV(scoring=...)``: each fold's score is the guess, and the holdout checks it.
-
-        It returns what :meth:`score` answers under the same name. Searches look for the largest, so a loss goes by its
-        ``neg_…`` name.
-        """
-        self._check_scorable(metric, options)
-        if self._sample.schema.target is None:
-            raise Unaskable(f"{metric} needs labels, and this holdout was sealed without any: give y=")
-        return Scorer(self, metric, self._options(metric, options))
-
-    def fold_guess(
-        self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
-    ) -> tuple[Any, Any] | None:
-        """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
-        return fold_guess(estimator, X, y, metric, options)
+        label = read_label(name, tags)
+        return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True, label=label)).certificate)
 
     # ------------------------------------------------------------------ being closed and copied
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.display import show_html, show_line
 from unworn.holdout.desk import Desk
 from unworn.mechanisms import Mechanism
 from unworn.queries.table_output import to_frame
-from unworn.record.answer import Answer
 from unworn.record.certificate import Certificate
 from unworn.record.replay.store_check import check_stored_chain
 from unworn.record.transcript import Terms
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
 
     from unworn.record.meter import Meter
     from unworn.rows import Sample
-
-
-_COLUMNS = ("index", "question", "value", "low", "high", "width", "source", "guess", "by", "at")
 
 
 class HoldoutView:
@@ -95,15 +90,12 @@ class HoldoutView:
 
     @property
     def answers(self) -> Any:
-        """Every answer so far, as a frame of the kind the rows came in."""
+        """Every answer so far, as a frame of the kind the rows came in; each tag is a column, such as ``tags.fold``."""
+        from unworn.record.answers_table import answer_columns, answer_rows
+
         with self._desk.order():
             transcript = self._desk.released()
-            columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-            asked = islice(transcript.entries, 1, None)
-            for entry, record in zip(asked, transcript.records, strict=True):  # both are read as they are needed
-                row = Answer.of(Certificate(transcript.first, entry, transcript.terms, record)).row()
-                for name in _COLUMNS:
-                    columns[name].append(row[name])
+            columns = answer_columns(answer_rows(transcript))
         return to_frame(columns, like=self._sample.backend)
 
     def verify(self, card: Certificate | str | os.PathLike[str] | None = None) -> None:
@@ -120,6 +112,20 @@ class HoldoutView:
             certificate.check_holdout(first)
             head = certificate.head
         check_stored_chain(self._desk.store, first, length, public=self.terms.public, heads=[head]).require(head)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report on what was asked, as ``.html`` or ``.md``: a function of the ledger alone; returns where.
+
+        It has the best of each metric with intervals, surprises, the budget, figures (with the extra ``plot``), and
+        says how to verify it.
+        """
+        from unworn.record.report.ledger_digest import LedgerDigest
+        from unworn.record.report.ledger_report import check_report_path, write_report
+
+        target = check_report_path(path)
+        with self._desk.order():
+            digest = LedgerDigest.of(self._desk.released())
+        return write_report(digest, target, self.ledger_url)
 
     def __repr__(self) -> str:
         return f"Holdout({show_line(self._desk.summary())})"

@@ -5,10 +5,11 @@ A plain callable that imports nothing of scikit-learn: ``GridSearchCV(scoring=ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Protocol, SupportsFloat
 
 from unworn.errors import Exhausted, LedgerError, Mismatch, ReadOnly, UnwornError
+from unworn.holdout.asking.labels import GivenTags, Label, read_label
 
 
 class Scores(Protocol):
@@ -38,24 +39,41 @@ class Scorer:
 
     Attributes
     ----------
-    holdout, metric, options
-        What it was made from.
+    holdout, metric, options, name, tags
+        What it was made from. A name or tags that are functions are called with the fitted estimator.
     """
 
-    def __init__(self, holdout: Scores, metric: str, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        holdout: Scores,
+        metric: str,
+        options: Mapping[str, Any],
+        name: str | Callable[[Any], str] | None = None,
+        tags: GivenTags | Callable[[Any], GivenTags] = None,
+    ) -> None:
         self.holdout = holdout
         self.metric = metric
         self.options = dict(options)
+        self.name, self.tags = name, tags
+        if not (callable(name) or callable(tags)):
+            read_label(name, tags)  # refused now, not after hours of fitting
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | Spent:
         """The score of the estimator on the holdout; ``X`` and ``y`` are the fold it is guessed from."""
         guess = None if y is None else self.holdout.fold_guess(estimator, X, y, self.metric, self.options)
         value, error = (None, None) if guess is None else guess
         try:
-            answer = self.holdout.score(estimator, value, metric=self.metric, guess_se=error, **self.options)
+            answer = self.holdout.score(
+                estimator, value, metric=self.metric, guess_se=error, tags=self._label(estimator), **self.options
+            )
         except (Exhausted, Mismatch, ReadOnly, LedgerError) as refusal:  # no other candidate will fare better
             return Spent(refusal)
         return float(answer)
+
+    def _label(self, estimator: Any) -> Label | None:
+        name = self.name(estimator) if callable(self.name) else self.name
+        tags = self.tags(estimator) if callable(self.tags) else self.tags
+        return None if name is None and tags is None else read_label(name, tags)
 
     def __repr__(self) -> str:
         return f"{self.holdout!r}.scorer({self.metric!r})"

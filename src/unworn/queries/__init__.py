@@ -40,7 +40,7 @@ from unworn.queries.metrics.named_metrics import (
     values,
 )
 from unworn.queries.metrics.paired_query import compare, difference_from_json
-from unworn.queries.predictions import FromModel, GivenPredictions
+from unworn.queries.predictions import FromModel, GivenPredictions, NamedPredictions
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 from unworn.queries.schema import ColumnType, Schema
@@ -54,6 +54,7 @@ __all__ = [
     "FromModel",
     "GivenPredictions",
     "Hypothesis",
+    "NamedPredictions",
     "Query",
     "Rows",
     "Schema",

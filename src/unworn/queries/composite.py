@@ -59,7 +59,10 @@ class Composite:
     @cached_property
     def questions(self) -> tuple[Query, ...]:
         """The questions to be asked: each once, in order."""
-        return tuple({leaf.fingerprint: leaf for leaf in self._leaves()}.values())
+        told: dict[str, Query] = {}
+        for leaf in self._leaves():
+            _check_same(told.setdefault(leaf.fingerprint, leaf), leaf)
+        return tuple(told.values())
 
     def _leaves(self) -> Iterator[Query]:
         for part in self.parts:
@@ -157,6 +160,9 @@ def linear(terms: Sequence[tuple[float, Any]], name: str | None = None) -> Compo
             inside = [(weight * own, each) for own, each in zip(part.numbers, part.parts, strict=True)]
         for own, each in inside:
             key = each.canonical_text
+            if key in flat:
+                for one, other in zip(_leaves_of(flat[key][1]), _leaves_of(each), strict=True):
+                    _check_same(one, other)
             flat[key] = (flat[key][0] + own if key in flat else own, each)
     weights, parts = zip(*flat.values(), strict=True)
     return Composite("linear", parts, weights, name)
@@ -199,6 +205,23 @@ def composite_from_json(data: Mapping[str, Any], read: Callable[[Any], Query]) -
     parts = [composite_from_json(each, read) if "combine" in each else read(each) for each in data["of"]]
     numbers = tuple(float(number) for number in data.get("numbers", ()))
     return Composite(str(data["combine"]), tuple(parts), numbers, data.get("name"))
+
+
+def _leaves_of(question: Question) -> Iterator[Query]:
+    return question._leaves() if isinstance(question, Composite) else iter((question,))
+
+
+def _check_same(one: Query, other: Query) -> None:
+    """Refuse two models under one name: they would be one question, and the answer of one would be that of both."""
+    if one is other:
+        return
+    from unworn.queries.code.code_in_query import is_other_code, named_code  # which knows every question
+
+    if is_other_code(named_code(one), named_code(other)):
+        raise Unaskable(
+            f"{one.label}: two things with other bytes or code go by this name.\n  Give each a name of its own, or "
+            "leave the name out: each is then known by its bytes and code."
+        )
 
 
 def _question(other: object) -> Question:

@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from unworn.basics.display import show_html, show_line
+from unworn.basics.display import show_fields, show_html, show_line, show_number
 from unworn.basics.frozen_init import assign_fields
+from unworn.basics.tags import Tags
 from unworn.queries.query import Query
 from unworn.record.certificate import Certificate, in_memory
 from unworn.record.practice_estimate import PracticeEstimate
+from unworn.record.question_words import full_label, metric_of
 
 
 @assign_fields
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The answer to a question: ``low`` to ``high`` covers the truth, with ``confidence`` for all answers together.
 
@@ -25,7 +27,9 @@ class Answer:
     the answer's place in the ledger. A ledger's answers also include the outcomes of tests (1 for rejected, 0 for not;
     nothing is told about the value itself), and asks that ``failed`` or were ``interrupted``, whose interval is the
     whole range. ``practice`` is what the practice rows said, where there are any: a guess that came from them is shown
-    as agreeing.
+    as agreeing. ``name`` and ``tags`` are what the asker wrote beside the question.
+
+    ``f"{answer:.3f}"`` is the value, and ``float(answer)`` too.
     """
 
     value: float
@@ -63,17 +67,38 @@ class Answer:
         """Half the length of the interval; the value need not be its middle."""
         return (self.high - self.low) / 2
 
+    @property
+    def name(self) -> str | None:
+        """The name that was kept with the answer."""
+        return self.certificate.record.name
+
+    @property
+    def tags(self) -> Tags:
+        """The tags that were kept with it."""
+        return dict(self.certificate.record.tags or {})
+
     def __float__(self) -> float:
         return self.value
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
+    __repr__ = show_fields
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Answer.of, (self.certificate, None, self.practice)  # without the question, which may hold a model
 
     def __str__(self) -> str:
         if self.source == "test":
-            return f"{show_line(self.label)} {'yes' if self.value else 'no'}"
+            return f"{self.full_label} {'yes' if self.value else 'no'}"
         said = f"{self.explained}{self._ending}"
-        return f"{show_line(self.label)}: {self.value:.4g} in [{self.low:.4g}, {self.high:.4g}] ({said})"
+        low, high = show_number(self.low), show_number(self.high)
+        return f"{self.full_label}: {show_number(self.value)} in [{low}, {high}] ({said})"
+
+    @property
+    def full_label(self) -> str:
+        """The question, with the name and the tags that were kept with it."""
+        return full_label(self.certificate.record)
 
     @property
     def explained(self) -> str:
@@ -103,12 +128,15 @@ class Answer:
             "guess": None if record.guess is None else record.guess.value,
             "by": None if record.by is None else show_line(record.by),
             "at": datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds"),
+            "metric": metric_of(record),
+            "name": None if record.name is None else show_line(record.name),
+            "tags": self.tags,
         }
 
     def _repr_html_(self) -> str:
         if self.source == "test":
             outcome = "rejected" if self.value else "not rejected"
-            return f"<div><b>{outcome}</b> · {show_html(self.label)}<br><small>answer {self.index}</small></div>"
+            return f"<div><b>{outcome}</b> · {show_html(self.full_label)}<br><small>answer {self.index}</small></div>"
         left, span = self.certificate.record.facts.low, self.certificate.record.facts.high
         scale = 100 / (span - left)
         bar = (
@@ -119,7 +147,8 @@ class Answer:
             f"background:#f58518'></div></div>"
         )
         return (
-            f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {show_html(self.label)}{bar}"
+            f"<div><b>{show_number(self.value)}</b> in [{show_number(self.low)}, {show_number(self.high)}] · "
+            f"{show_html(self.full_label)}{bar}"
             f"<small>{100 * self.confidence:.6g} % for all answers together · {show_html(self.explained)}{self._ending}"
             f" · answer {self.index}</small></div>"
         )

@@ -24,6 +24,7 @@ from unworn.mechanisms.contract.mechanism import NO_ANSWER, has_failed
 from unworn.mechanisms.contract.record import Record
 from unworn.record.chain_views import source_of
 from unworn.record.practice_estimate import PracticeEstimate
+from unworn.record.question_words import full_label
 from unworn.record.replay.chain_check import check_chain
 from unworn.record.replay.chunk_check import check_complete, replaying
 from unworn.record.transcript import Terms, Transcript
@@ -141,6 +142,8 @@ class Certificate:
             "format": FORMAT,
             "holdout": self.terms.name,
             "question": self.record.label,
+            **({} if self.record.name is None else {"name": self.record.name}),
+            **({} if self.record.tags is None else {"tags": self.record.tags}),
             "answer": {
                 "value": published.value,
                 "low": published.low,
@@ -220,7 +223,7 @@ class Certificate:
         items = "".join(f"<li>{show_html(assumption)}</li>" for assumption in self.assumptions)
         return (
             f"<div><b>Certificate</b> · {show_html(self.terms.name)} · answer {self.entry.index}<br>"
-            f"{show_html(self.record.label)}<br>theorem: {show_html(self.theorem)}<ul>{items}</ul>"
+            f"{show_html(full_label(self.record))}<br>theorem: {show_html(self.theorem)}<ul>{items}</ul>"
             f"<small>head <code>{self.head[:16]}…</code> · key <code>{self.terms.public[:16]}…</code></small></div>"
         )
 

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unworn.basics.display import show_html, show_line
+from unworn.basics.display import show_fields, show_html, show_line, show_number, show_width
+from unworn.basics.tags import Tags
 from unworn.queries.composite import Composite
 from unworn.record.answer import Answer
+from unworn.record.question_words import label_words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DerivedAnswer:
     """What is made of several answers: ``low`` to ``high`` holds wherever the intervals of all ``parts`` do.
 
     So it holds with the same ``confidence``, together with everything else that was asked, and costs nothing beyond its
-    parts. It has no entry of its own in the ledger: each part has one, with a certificate.
+    parts. It has no entry of its own in the ledger: each part has one, with a certificate and what the asker wrote
+    beside the question. ``name`` and ``tags`` are what all parts have in common.
     """
 
     value: float
@@ -41,6 +44,18 @@ class DerivedAnswer:
         return (self.high - self.low) / 2
 
     @property
+    def name(self) -> str | None:
+        """The name that was kept with all of its parts."""
+        names = {answer.name for answer in self.parts}
+        return names.pop() if len(names) == 1 else None
+
+    @property
+    def tags(self) -> Tags:
+        """The tags that were kept with all of its parts."""
+        first, *others = (answer.tags for answer in self.parts)
+        return {key: value for key, value in first.items() if all(own.get(key) == value for own in others)}
+
+    @property
     def source(self) -> str:
         """Where the values of its parts come from: one word where it is the same for all."""
         sources = {answer.source for answer in self.parts}
@@ -49,7 +64,12 @@ class DerivedAnswer:
     @property
     def short(self) -> str:
         """The value and its interval."""
-        return f"{self.value:.4g} in [{self.low:.4g}, {self.high:.4g}]"
+        return _show_interval(self)
+
+    @property
+    def full_label(self) -> str:
+        """What was asked, with the name and the tags that were kept with it."""
+        return label_words(self.label, self.name, self.tags)
 
     def __float__(self) -> float:
         return self.value
@@ -57,10 +77,12 @@ class DerivedAnswer:
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)
 
+    __repr__ = show_fields
+
     def __str__(self) -> str:
         asks = ", ".join(str(answer.index) for answer in self.parts)
         made = f"made of answer {asks}" if len(self.parts) == 1 else f"made of answers {asks}"
-        return f"{show_line(self.label)}: {self.short} ({made})"
+        return f"{self.full_label}: {self.short} ({made})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         from unworn.queries import parse_composite
@@ -69,22 +91,26 @@ class DerivedAnswer:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{show_html(answer.label)}</td><td>{answer.value:.4g} in [{answer.low:.4g}, {answer.high:.4g}]"
-            f"</td><td>answer {answer.index}</td></tr>"
-            for answer in self.parts
+            f"<tr><td>{show_html(part.label)}</td><td>{_show_interval(part)}</td><td>answer {part.index}</td></tr>"
+            for part in self.parts
         )
         return (
-            f"<div><b>{self.value:.4g}</b> in [{self.low:.4g}, {self.high:.4g}] · {show_html(self.label)}"
+            f"<div><b>{show_number(self.value)}</b> in [{show_number(self.low)}, {show_number(self.high)}] · "
+            f"{show_html(self.full_label)}"
             f"<br><small>{100 * self.confidence:.6g} % for all answers together · made of</small>"
             f"<table>{rows}</table></div>"
         )
+
+
+def _show_interval(answer: Answer | DerivedAnswer) -> str:
+    return f"{show_number(answer.value)} in [{show_number(answer.low)}, {show_number(answer.high)}]"
 
 
 def _derived_again(composite: Composite, parts: tuple[Answer, ...]) -> DerivedAnswer:
     return DerivedAnswer.of(composite, parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DerivedQuote:
     """What a composite would cost and how wide it would be if the rows agree with all guesses of its parts."""
 
@@ -98,6 +124,8 @@ class DerivedQuote:
     def width(self) -> float:
         return (self.high - self.low) / 2
 
+    __repr__ = show_fields
+
     def __str__(self) -> str:
-        width = f"± {self.width:.4f}" if math.isfinite(self.width) else "without a bound"
+        width = show_width(self.width) if math.isfinite(self.width) else "without a bound"
         return f"{show_line(self.label)}: {width}, costs {self.cost:.3g} {self.currency}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from unworn.basics.display import show_html, show_line
+from unworn.basics.display import show_fields, show_html, show_line, show_number, show_width
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess
 from unworn.mechanisms.contract.conversation import likely_width
@@ -14,7 +15,7 @@ from unworn.queries.query import Facts
 from unworn.record.transcript import Transcript
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Meter:
     """Where a holdout stands.
 
@@ -51,6 +52,8 @@ class Meter:
         told = asdict(self)
         return told if self.use is not None else {name: told[name] for name in told if name not in ("use", "share")}
 
+    __repr__ = show_fields
+
     def __str__(self) -> str:
         planned = "" if self.planned is None else f" of {self.planned}"
         width = "none left" if self.next_width is None else f"± {self.next_width:.4f}"
@@ -61,9 +64,25 @@ class Meter:
         )
 
     def _repr_html_(self) -> str:
-        told = self.to_json().items()
-        lines = (f"<tr><th style='text-align:left'>{name}</th><td>{show_html(value)}</td></tr>" for name, value in told)
-        return f"<table>{''.join(lines)}</table>"
+        shown: dict[str, Any] = {
+            "asked": f"{self.asked:,}" + ("" if self.planned is None else f" of {self.planned:,}"),
+            "surprises": self.surprises,
+            "refused": self.refused,
+            "spent": f"{show_spent(self.spent)} {self.currency}",
+            "next answer": "none left" if self.next_width is None else f"± {self.next_width:.4f}",
+        }
+        if self.share is not None:
+            shown["use"] = f"{self.use}, {100 * self.share:.6g} % of the rows"
+        return html_table(shown)
+
+
+def html_table(shown: Mapping[str, Any]) -> str:
+    """Names on the left, what is shown on the right."""
+    left = "style='text-align:left'"
+    lines = (
+        f"<tr><th {left}>{show_html(name)}</th><td {left}>{show_html(value)}</td></tr>" for name, value in shown.items()
+    )
+    return f"<table>{''.join(lines)}</table>"
 
 
 def show_spent(spent: float) -> str:
@@ -71,7 +90,7 @@ def show_spent(spent: float) -> str:
     return f"{spent:.1f}" if spent == 0 or spent >= 1 else f"{spent:.2g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quote:
     """What a question would cost and how wide its answer would be, without asking it.
 
@@ -92,8 +111,23 @@ class Quote:
     high: float
     currency: str = "nats"
 
+    __repr__ = show_fields
+
     def __str__(self) -> str:
         if self.repeat:
             return f"asked before: answer {self.index} comes back, free"
         cost = f"{self.cost:.3g} {self.currency}"
-        return f"ask {self.index}: ± {self.width:.4f} (at worst ± {self.widest:.4f}), costs {cost}"
+        width, widest = show_width(self.width), show_width(self.widest)
+        return f"ask {self.index}: {width} (at worst {widest}), costs {cost}"
+
+    def _repr_html_(self) -> str:
+        if self.repeat:
+            return f"<div>{show_html(self)}</div>"
+        shown = {
+            "ask": self.index,
+            "width": f"{show_width(self.width)}, at worst {show_width(self.widest)}",
+            "interval": f"[{show_number(self.low)}, {show_number(self.high)}]",
+            "cost": f"{self.cost:.3g} {self.currency}; a surprise {self.surprise_cost:.3g}",
+            "guess": "none" if self.guess is None else show_number(self.guess),
+        }
+        return html_table(shown)

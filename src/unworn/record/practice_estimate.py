@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unworn.basics.display import show_html, show_line
+from unworn.basics.display import show_fields, show_html, show_line, show_number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PracticeEstimate:
     """The exact value of a question on the practice rows.
 
@@ -20,6 +20,8 @@ class PracticeEstimate:
     accuracy of Forest: 0.8125 ± 0.0078 on 2 500 practice rows (free, may wear out: no promise)
     >>> float(estimate)
     0.8125
+    >>> f"{estimate:.2f}"
+    '0.81'
     """
 
     value: float
@@ -31,13 +33,18 @@ class PracticeEstimate:
     def __float__(self) -> float:
         return self.value
 
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
+    __repr__ = show_fields
+
     def __str__(self) -> str:
         return f"{show_line(self.label)}: {self.short} on {self._rows} (free, may wear out: no promise)"
 
     @property
     def short(self) -> str:
         """The value and its standard error."""
-        return f"{self.value:.4g} ± {self.error:.2g}"
+        return f"{show_number(self.value)} ± {show_number(self.error, 2)}"
 
     @property
     def _rows(self) -> str:
@@ -45,6 +52,6 @@ class PracticeEstimate:
 
     def _repr_html_(self) -> str:
         return (
-            f"<div><b>{self.value:.4g}</b> ± {self.error:.2g} · {show_html(self.label)}<br>"
+            f"<div><b>{show_number(self.value)}</b> ± {show_number(self.error, 2)} · {show_html(self.label)}<br>"
             f"<small>exact on {self._rows} · free, may wear out: no promise</small></div>"
         )

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unworn.basics.display import show_html, show_line
+from unworn.basics.tags import Tags
 from unworn.mechanisms.contract.capabilities import ChecksHypotheses
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.queries.hypothesis import asked_at
 from unworn.record.certificate import Certificate
+from unworn.record.question_words import label_words
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,16 @@ class Verdict:
         """The level of this one test; 0.0 where it is too small for a float, whose logarithm is still there."""
         return math.exp(self.log_corrected_level)
 
+    @property
+    def name(self) -> str | None:
+        """The name that was kept with the verdict."""
+        return self.certificate.record.name
+
+    @property
+    def tags(self) -> Tags:
+        """The tags that were kept with it."""
+        return dict(self.certificate.record.tags or {})
+
     def __bool__(self) -> bool:
         return self.rejected
 
@@ -54,15 +66,18 @@ class Verdict:
         return Verdict.of, (self.certificate,)
 
     def __str__(self) -> str:
-        return f"{self._word()} at level {self.level:g}: {show_line(self.hypothesis)}"
+        return f"{self._word()} at level {self.level:g}: {self._words()}"
 
     def _repr_html_(self) -> str:
         corrected = f"{self.corrected_level:.3g}" if self.corrected_level else f"e^{self.log_corrected_level:.1f}"
         return (
-            f"<div><b>{self._word()}</b> · {show_html(self.hypothesis)}<br>"
+            f"<div><b>{self._word()}</b> · {show_html(self._words())}<br>"
             f"<small>level {self.level:g} for all tests together, {corrected} for this one · "
             f"answer {self.index}</small></div>"
         )
+
+    def _words(self) -> str:
+        return label_words(self.hypothesis, self.name, self.tags)
 
     def _word(self) -> str:
         return "rejected" if self.rejected else "not rejected"

@@ -2,7 +2,7 @@
 
 Each limit is for one fixed question and either side has the full level (theory of questions). ``..._cell_limits`` are
 those of a symbol: the value lies in a cell, and a gauge (how many rows count, how much values vary) within a bound.
-The others are those of an exact value that ends a conversation. ``gauge_declarations`` are the bounds that ``train``
+The others are those of an exact value that ends a conversation. ``declared_bounds`` are the bounds that ``train``
 suggests.
 """
 
@@ -12,7 +12,7 @@ from unworn.bounds.questions.conditional_shares import (
     octave_rows,
     row_octave,
 )
-from unworn.bounds.questions.gauge_declarations import (
+from unworn.bounds.questions.declared_bounds import (
     declared_rows,
     declared_smaller_class,
     declared_variance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from unworn.basics.display import show_html
+from unworn.basics.display import show_fields, show_html, show_line, show_width
 from unworn.errors import Unaskable
 from unworn.holdout.asks import Ask
 from unworn.mechanisms.contract.conversation import published_width
@@ -15,7 +15,7 @@ from unworn.mechanisms.symbols.final_values import final_nats, likely_within, wi
 from unworn.record.transcript import Transcript
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FinalQuote:
     """What final values would reach, told before any row is read.
 
@@ -29,9 +29,14 @@ class FinalQuote:
     cost: float
     repeat: bool = False
 
+    __repr__ = show_fields
+
     def __str__(self) -> str:
-        lines = [f"{label}: at most ± {width:.4f}" for label, width in zip(self.labels, self.widths, strict=True)]
+        lines = [f"{show_line(label)}: at most {width}" for label, width in self._shown()]
         return "\n".join([*lines, self._ending()])
+
+    def _shown(self) -> Iterator[tuple[str, str]]:
+        return zip(self.labels, map(show_width, self.widths), strict=True)
 
     def _ending(self) -> str:
         if self.repeat:
@@ -42,9 +47,8 @@ class FinalQuote:
         return f"What is asked after {them} pays {self.cost:.3g} nats more."
 
     def _repr_html_(self) -> str:
-        cells = zip(self.labels, self.widths, strict=True)
-        rows = "".join(f"<tr><td>{show_html(label)}</td><td>± {width:.4f}</td></tr>" for label, width in cells)
-        return f"<table>{rows}</table><small>{show_html(self._ending())}</small>"
+        cells = (f"<tr><td>{show_html(label)}</td><td>at most {width}</td></tr>" for label, width in self._shown())
+        return f"<table>{''.join(cells)}</table><small>{show_html(self._ending())}</small>"
 
 
 def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list[Ask]:

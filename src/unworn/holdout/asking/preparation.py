@@ -12,6 +12,7 @@ from unworn.holdout.asking.argument_checks import check_asker, check_text, read_
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.composite_parts import part_guesses
 from unworn.holdout.asking.guesses import given_guess, train_guess
+from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
@@ -19,7 +20,7 @@ from unworn.mechanisms.contract.conversation import check_question
 from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
 from unworn.queries import Hypothesis, Query
 from unworn.queries import metric as metric_query
-from unworn.queries.code.code_in_query import check_code
+from unworn.queries.code.code_in_query import check_code, named_code
 from unworn.queries.composite import Composite, Question
 from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
@@ -57,6 +58,7 @@ class Preparation(HoldoutView):
         test: bool = False,
         made_here: bool = False,
         noise: bool = False,
+        label: Label = NO_LABEL,
     ) -> Ask:
         """Everything that can be refused without rows is refused here."""
         if not isinstance(again, bool):
@@ -87,7 +89,9 @@ class Preparation(HoldoutView):
             expected = practice_guess(query, facts, self._practice_rows)
             guess = _preferred(guess, expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
-        return Ask(query, facts, guess, None if by is None else check_asker(by), again, practice=practice, noise=noise)
+        code = named_code(query) if facts.runs_code else None
+        asker = None if by is None else check_asker(by)
+        return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
 
     def _with_discordance(self, query: Query, facts: Facts, guess: Guess | None) -> Guess | None:
         """A comparison of two arrays knows how much they differ: the guess with that, or no difference with that."""
@@ -180,29 +184,31 @@ class Preparation(HoldoutView):
                 answers[place] = replace(answers[place], practice=ask.practice)
         return answers
 
-    def _ask(
+    def _asks_of(
         self,
         question: Question | str,
         guess: Any,
         error: Any = None,
         discordance: float | None = None,
         **how: Any,
-    ) -> Answer | DerivedAnswer:
-        """One question's answer; or those of all parts of a composite, asked together, and what is made of them."""
+    ) -> list[Ask]:
+        """The ask that a question becomes; or those of all parts of a composite, which are entered together."""
         if not isinstance(question, Composite):
-            return self._checked_answer(self._enter([self._prepare(question, guess, error, discordance, **how)])[0])
+            return [self._prepare(question, guess, error, discordance, **how)]
         if discordance is not None:
             raise Unaskable(f"{question.label} is no paired question, and has no discordance: leave it out")
         guesses = part_guesses(question, guess, error)
         parts = zip(question.questions, guesses, strict=True)
-        answers = self._enter([self._prepare(part, value, own, **how) for part, (value, own) in parts])
-        return DerivedAnswer.of(question, [self._checked_answer(answer) for answer in answers])
+        return [self._prepare(part, value, own, **how) for part, (value, own) in parts]
+
+    def _answer_to(self, question: Question | str, answers: list[Answer]) -> Answer | DerivedAnswer:
+        """What was asked for: the answer, or what is made of those of a composite's parts."""
+        for answer in answers:
+            self._checked_answer(answer)
+        return DerivedAnswer.of(question, answers) if isinstance(question, Composite) else answers[0]
 
     def _one(self, ask: Ask) -> Answer:
-        if ask.facts.runs_code:
-            say_what_is_withheld()
-        (answer,) = self._desk.enter([ask])
-        return self._checked_answer(answer if ask.practice is None else replace(answer, practice=ask.practice))
+        return self._checked_answer(self._enter([ask])[0])
 
     @staticmethod
     def _checked_answer(answer: Answer) -> Answer:

@@ -10,6 +10,7 @@ from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.composite_parts import gathered, opened, part_guesses
+from unworn.holdout.asking.labels import GivenTags, Label, check_names, read_label
 from unworn.holdout.asking.preparation import Preparation
 from unworn.holdout.asks import Ask
 from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
@@ -33,13 +34,15 @@ Finished = Answer | DerivedAnswer | Query | Composite | str
 
 
 class Refinement(Preparation):
-    """The part of :class:`~unworn.holdout.Holdout` that quotes, sharpens and finishes."""
+    """The part of :class:`~unworn.holdout.Holdout` that draws ahead, quotes, sharpens and finishes."""
 
-    def sharpen(self, answer: Answer, *, by: str | None = None) -> Answer:
+    def sharpen(
+        self, answer: Answer, *, by: str | None = None, name: str | None = None, tags: GivenTags = None
+    ) -> Answer:
         """Get a narrower interval for an answer that matters, by asking the same question again inside its cell.
 
         The cell is the range of values that the answer told. A model that was fitted again since is another model, and
-        is refused.
+        is refused. ``name`` and ``tags`` are kept with the new answer: if left out, those of the old one.
         """
         if not isinstance(answer, Answer):
             raise Unaskable(f"sharpen takes an answer of this holdout, not a {type(answer).__name__}")
@@ -48,7 +51,8 @@ class Refinement(Preparation):
         if not isinstance(mechanism, SharpensAnswers):
             raise Unaskable(f"{type(mechanism).__name__} has nothing to sharpen: its answers are not cells")
         mechanism.check_sharpenable(record.offer)
-        ask = Ask(self._question_of(answer, record), record.facts, None, check_asker(by), parent=answer.index)
+        label, query = self._label_of(record, name, tags), self._question_of(answer, record)
+        ask = Ask(query, record.facts, None, check_asker(by), parent=answer.index, label=label)
         with self._desk.order():
             transcript = self._desk.released()
             if transcript.answered(*ask.name) is None:
@@ -57,14 +61,34 @@ class Refinement(Preparation):
         return self._one(ask)
 
     @overload
-    def final(self, questions: Answer | Query | str, *, close: bool = True, by: str | None = None) -> Answer: ...
+    def final(
+        self,
+        questions: Answer | Query | str,
+        *,
+        close: bool = True,
+        by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
+    ) -> Answer: ...
     @overload
     def final(
-        self, questions: DerivedAnswer | Composite, *, close: bool = True, by: str | None = None
+        self,
+        questions: DerivedAnswer | Composite,
+        *,
+        close: bool = True,
+        by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> DerivedAnswer: ...
     @overload
     def final(
-        self, questions: Iterable[Answer | Query], *, close: bool = True, by: str | None = None
+        self,
+        questions: Iterable[Answer | Query],
+        *,
+        close: bool = True,
+        by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> list[Answer]: ...
     @overload
     def final(
@@ -73,6 +97,8 @@ class Refinement(Preparation):
         *,
         close: bool = True,
         by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> list[Answer | DerivedAnswer]: ...
     def final(
         self,
@@ -80,6 +106,8 @@ class Refinement(Preparation):
         *,
         close: bool = True,
         by: str | None = None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> Any:
         """Release exact values as the last word, nearly as sharp as those of a test set that nobody had touched.
 
@@ -87,12 +115,13 @@ class Refinement(Preparation):
         the values can be this sharp because nothing follows. ``close=False`` keeps it open, at a price that
         :meth:`quote_final` gives beforehand. A final interval is never wider than what was known. That of a model,
         whose code may answer differently the second time, is refused where it would be wider. All parts of a composite
-        are fixed together.
+        are fixed together. ``name`` and ``tags`` are kept with the values: if left out, those of the answers they are
+        the last word on.
         """
         from unworn.holdout.asking.final_asks import check_not_wider
 
         one, listed = self._listed(questions)
-        asks = self._final_asks(listed, close, by)
+        asks = self._final_asks(listed, close, by, name, tags)
         with self._desk.order():
             check_not_wider(asks, self._desk.released())
         answers = self._enter(asks)
@@ -117,7 +146,12 @@ class Refinement(Preparation):
         return one, opened(listed)
 
     def _final_asks(
-        self, listed: Iterable[tuple[Composite | None, list[Any]]], close: bool, by: str | None
+        self,
+        listed: Iterable[tuple[Composite | None, list[Any]]],
+        close: bool,
+        by: str | None,
+        name: str | None = None,
+        tags: GivenTags = None,
     ) -> list[Ask]:
         from unworn.holdout.asking.final_asks import final_asks
 
@@ -128,11 +162,18 @@ class Refinement(Preparation):
             if isinstance(question, Answer):
                 record = self._record_of(question)
                 query = self._question_of(question, record)
-                asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice))
+                label = self._label_of(record, name, tags)
+                asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice, label=label))
             else:
-                asks.append(self._prepare(question, None, by=by, test=True))
+                asks.append(self._prepare(question, None, by=by, test=True, label=read_label(name, tags)))
         with self._desk.order():
             return final_asks(asks, self._desk.released(), close)
+
+    @staticmethod
+    def _label_of(record: Record, name: str | None, tags: GivenTags) -> Label:
+        """What is written beside an answer that follows another: what that one had, where nothing else is said."""
+        label = read_label(name, tags)
+        return Label(label.name or record.name, label.tags or record.tags)
 
     def _record_of(self, answer: Answer) -> Record:
         """What this holdout's ledger says of one of its answers."""
@@ -200,6 +241,7 @@ class Refinement(Preparation):
         ask, currency = self._prepare(question, guess, guess_se, noise=noise), currency_of(self.mechanism)
         with self._desk.order():
             transcript = self._desk.released()
+            check_names([ask], transcript)
             told = None if again else transcript.answered(ask.query.fingerprint)
             if told is not None:
                 known = self._desk.answer(told)

@@ -9,6 +9,7 @@ from typing import Any
 from unworn import events
 from unworn.basics.frozen_init import assign_fields
 from unworn.basics.json_text import canonical, canonical_string
+from unworn.basics.tags import read_tags
 from unworn.basics.typed_fields import read_listed
 from unworn.errors import Tampered
 from unworn.events import Event
@@ -31,6 +32,8 @@ def final_name(final: tuple[int, int, bool]) -> int:
 class Record:
     """One ask, as it is entered. ``batch`` is (position, size); ``parent`` the index of a sharpened answer; ``draw``
     says which rows drawn ahead it was made from, by the name of their pool and a number: no two asks share them.
+    ``name`` and ``tags`` are the asker's notes; ``code`` the digests of what the question knows by a name only. These
+    three are not written where they are not given.
 
     Everything here was supplied by the asker, follows from public numbers, or is the released symbol: the value on
     the rows is not among it.
@@ -50,6 +53,9 @@ class Record:
     parent: int | None = None
     batch: tuple[int, int] = (0, 1)
     draw: tuple[str, int] | None = None
+    name: str | None = None
+    tags: dict[str, Any] | None = None
+    code: str | None = None
 
     @property
     def asked_of(self) -> int | None:
@@ -72,15 +78,19 @@ class Record:
         return (
             f'{{"at":{canonical(self.at)},"batch":[{self.batch[0]},{self.batch[1]}],'
             f'"by":{"null" if self.by is None else canonical_string(self.by)},'
+            f'{"" if self.code is None else f""""code":{canonical_string(self.code)},"""}'
             f'{"" if self.draw is None else f""""draw":{canonical(self.draw)},"""}'
             f'"event":{events.to_text(self.event)},'
             f'"family":{"null" if self.family is None else canonical_string(self.family)},'
             f'"fingerprint":{canonical_string(self.fingerprint)},'
             f'"guess":{"null" if self.guess is None else canonical(self.guess.to_json())},'
-            f'"label":{canonical_string(self.label)},"offer":{canonical(offer_list(self.offer))},'
+            f'"label":{canonical_string(self.label)},'
+            f'{"" if self.name is None else f""""name":{canonical_string(self.name)},"""}'
+            f'"offer":{canonical(offer_list(self.offer))},'
             f'"parent":{"null" if self.parent is None else self.parent},'
             f'"published":{canonical((published.value, published.low, published.high, published.source))},'
-            f'"question":{question},"symbol":{symbol if type(symbol) is int else canonical(symbol)},"type":"ask"}}'
+            f'"question":{question},"symbol":{symbol if type(symbol) is int else canonical(symbol)},'
+            f'{"" if self.tags is None else f""""tags":{canonical(self.tags)},"""}"type":"ask"}}'
         )
 
     @classmethod
@@ -101,6 +111,9 @@ class Record:
                 body["parent"],
                 body["batch"],
                 body.get("draw"),
+                body.get("name"),
+                body.get("tags"),
+                body.get("code"),
             )
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
             raise Tampered("an entry of the ledger does not have the form of an ask") from error
@@ -129,6 +142,8 @@ def _typed(*told: Any) -> Record:
     record = read_listed(Record, told)
     if not 0 <= record.at < LAST_DAY or not 0 <= record.batch[0] < record.batch[1]:
         raise ValueError("no ask is entered at such a time or place")
+    if record.tags is not None and list(read_tags(record.tags).items()) != list(record.tags.items()):
+        raise ValueError("no ask is entered with such tags")
     return record
 
 

@@ -11,6 +11,9 @@ from unworn.queries.predictions import FromModel
 from unworn.queries.query import Query
 from unworn.queries.statistic import Statistic
 
+UNKNOWN = "-"
+"""Stands for code that has no digest: what goes by its name is on the asker's word alone."""
+
 
 def models_of(query: Query) -> list[FromModel]:
     """The models that a question shows rows to."""
@@ -28,6 +31,23 @@ def code_of(query: Query) -> list[Code]:
     if isinstance(query, Function | Statistic):
         return [query.code]
     return [model.code for model in models_of(query)]
+
+
+def named_code(query: Query) -> str | None:
+    """The digests of what goes by a name in a question, in its order; none where nothing does."""
+    named = [code for code in code_of(query) if code.name is not None]
+    return " ".join(code.digest or UNKNOWN for code in named) if named else None
+
+
+def is_other_code(noted: str | None, now: str | None) -> bool:
+    """Whether a name stands for something else now, as far as the digests of both times tell.
+
+    >>> is_other_code("ab", "cd"), is_other_code("ab", UNKNOWN), is_other_code(None, "cd")
+    (True, False, False)
+    """
+    if noted is None or now is None:  # entered by an earlier version: then the name alone says what it is
+        return False
+    return any(a != b and UNKNOWN not in (a, b) for a, b in zip(noted.split(), now.split(), strict=False))
 
 
 def check_code(query: Query) -> None:

@@ -50,7 +50,10 @@ class Code:
         remedy = (
             "Make the question again."
             if self.name is None
-            else "If it is the same to you, ask under its name again: the recorded answer comes back, and can be used."
+            else "If it is the same to you, NamedPredictions(model, name, watch=False) says so: the recorded answer "
+            "comes back, and can be used."
+            if self.what == "model"
+            else "Make the question again, under another name."
         )
         raise Unaskable(
             f"this {self.what} ({type(self.thing).__name__}) changed since the question was made: it was fitted again, "

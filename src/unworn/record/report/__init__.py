@@ -1,0 +1,1 @@
+"""A report on a holdout, from its ledger alone: HTML or Markdown."""
