@@ -14,7 +14,7 @@ from tests.holdout.test_final import CLOSED, HIGH, LOW, ROWS, count_of, sealed
 from unworn import col, function, share
 from unworn.errors import Exhausted, Failed
 from unworn.events import Finished, Stopped
-from unworn.mechanisms import GuessAndCheck
+from unworn.holdout import desk
 
 
 def test_code_that_fails_is_the_last_word_all_the_same() -> None:
@@ -54,14 +54,14 @@ def test_an_interrupt_ends_nothing_unless_a_value_was_told(place: int, monkeypat
     """It comes while the question at this place is read, after those before it."""
     holdout = sealed()
     questions = [HIGH, LOW, share(col("x1") > 0)]
-    reply, asked = GuessAndCheck.reply, itertools.count()
+    reply, asked = desk.make_reply, itertools.count()
 
     def interrupted(*given: Any) -> Any:
         if next(asked) == place:
             raise KeyboardInterrupt
         return reply(*given)
 
-    monkeypatch.setattr(GuessAndCheck, "reply", interrupted)
+    monkeypatch.setattr(desk, "make_reply", interrupted)
     with pytest.raises(KeyboardInterrupt):
         holdout.final(questions)
     monkeypatch.undo()
@@ -121,7 +121,7 @@ def test_what_was_fixed_together_while_others_told_some_of_it(tmp_path: Path) ->
     """The place of each is that of when it is entered, not of when it was prepared."""
     one, two = (sealed(ledger=tmp_path / "ledger.db") for _ in range(2))
     middle = share(col("x1") > 0)
-    asks = one._final_asks([HIGH, LOW, middle], True, None)
+    asks = one._final_asks(one._listed([HIGH, LOW, middle])[1], True, None)
     two.final(HIGH, close=False)  # which is no last word, and no repeat of one
     told = one._desk.enter(asks)
     assert [answer.certificate.record.offer.final for answer in told] == [(0, 3, True), (1, 3, True), (2, 3, True)]
