@@ -93,8 +93,8 @@ def test_errors_are_raised_again_as_they_are(holdout: Holdout, remote: RemoteHol
         remote.ask(share(col("no") > 1))
     with pytest.raises(Unaskable, match="lies outside"):
         remote.score(Sign(), 7.0)
-    with pytest.raises(Unaskable, match="f1"):
-        remote.score(Sign(), metric="f1")
+    with pytest.raises(Unaskable, match="average_precision"):
+        remote.score(Sign(), metric="average_precision")
     assert holdout.meter.asked == 0
     with pytest.raises(Failed) as failed:
         remote.score(Failing(), 0.5)
