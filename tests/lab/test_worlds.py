@@ -59,7 +59,7 @@ def test_a_pair_of_rules_is_their_difference() -> None:
     assert pair.truth == scene.probe(0).truth - scene.probe(1).truth
     assert value(scene, pair) == pytest.approx(value(scene, scene.probe(0)) - value(scene, scene.probe(1)))
     mixed = FiniteWorld(40).draw(50, 3, np.random.default_rng(3))
-    with pytest.raises(Unaskable, match="two metric questions"):
+    with pytest.raises(Unaskable, match="two questions of one metric"):
         versus(mixed.probe(0), mixed.probe(2))
 
 

@@ -17,7 +17,7 @@ COLUMNS = ("index", "question", "value", "low", "high", "width", "source", "gues
 
 def answer_rows(transcript: Transcript) -> Iterator[dict[str, Any]]:
     """One row for each answer, read as it is needed."""
-    asked = islice(transcript.entries, 1, None)
+    asked = () if transcript.terms.is_release else islice(transcript.entries, 1, None)
     for entry, record in zip(asked, transcript.records, strict=True):
         yield Answer.of(Certificate(transcript.first, entry, transcript.terms, record)).row()
 

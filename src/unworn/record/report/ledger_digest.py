@@ -81,7 +81,7 @@ class LedgerDigest:
         groups: dict[str, MetricDigest] = {}
         assumed: dict[str, None] = {}
         stride = max(1, -(-(transcript.length - 1) // DRAWN))
-        asked = islice(transcript.entries, 1, None)
+        asked = () if transcript.terms.is_release else islice(transcript.entries, 1, None)
         for place, (entry, record) in enumerate(zip(asked, transcript.records, strict=True)):
             certificate = Certificate(transcript.first, entry, transcript.terms, record)
             assumed |= dict.fromkeys(certificate.assumptions)
