@@ -129,6 +129,7 @@ class Holdout(Refinement):
         guess: SupportsFloat | None = None,
         *,
         guess_se: float | None = None,
+        gauge: float | None = None,
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
@@ -150,6 +151,7 @@ class Holdout(Refinement):
         guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
         guess_se: float | Sequence[float | None] | None = None,
+        gauge: float | None = None,
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
@@ -160,8 +162,12 @@ class Holdout(Refinement):
 
         With ``noise`` the answer is the rows' count plus noise, whatever guess there is: for questions where surprises
         are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it.
+
+        ``gauge`` is what you expect beside a guess, where ``train`` or practice rows cannot say: of a mean the largest
+        standard deviation of its values; of a share of a subset, or of a ranking, the fewest rows of the subset or of
+        the rarer class. It makes the interval narrower. If the rows do not keep it, that is a surprise.
         """
-        return self._ask(question, guess, guess_se, again=again, by=by, noise=noise)
+        return self._ask(question, guess, guess_se, gauge=gauge, again=again, by=by, noise=noise)
 
     def ask_many(
         self,
@@ -190,6 +196,7 @@ class Holdout(Refinement):
         *,
         metric: str | None = None,
         guess_se: float | Sequence[float | None] | None = None,
+        gauge: float | None = None,
         name: str | None = None,
         again: bool = False,
         by: str | None = None,
@@ -203,13 +210,13 @@ class Holdout(Refinement):
 
         Predictions are for all the rows, practice rows included. Without a guess of yours, the value on ``train`` is
         the guess, or else that on the practice rows; with neither, the answer costs more. A model is identified by its
-        bytes and code, or by ``name``; ``noise`` is as in :meth:`ask`, for predictions in an array; ``options`` are the
+        bytes and code, or by ``name``; ``gauge`` and ``noise`` are as in :meth:`ask`; ``options`` are the
         metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice rows a model is tried there first,
         and what it raises is shown in full; what it raises, prints or warns about on the sealed rows is withheld.
         """
         query = self._metric(metric, predictions, name, options)
         made_here = not is_source(predictions)
-        return self._ask(query, guess, guess_se, again=again, by=by, made_here=made_here, noise=noise)
+        return self._ask(query, guess, guess_se, gauge=gauge, again=again, by=by, made_here=made_here, noise=noise)
 
     def compare(
         self,
