@@ -30,6 +30,7 @@ from unworn import Holdout
 from unworn.errors import Exhausted, LedgerError, Unaskable
 from unworn.holdout.scorer import Scorer, Spent
 from unworn.holdout.workers.remote_holdout import RemoteHoldout
+from unworn.mechanisms import Rounding
 from unworn.mechanisms.contract.record import Record
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -174,18 +175,33 @@ def test_balanced_accuracy_takes_shares_from_train() -> None:
     holdout = Holdout(*HOLD, train=TRAIN, ledger=None)
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("balanced_accuracy"), cv=FOLDS)
     assert scores.shape == (3,)
-    with pytest.raises(Unaskable):
-        Holdout(*HOLD, ledger=None, practice=0).scorer("balanced_accuracy")
+    assert len(records(holdout)) == 3
+    recalls = Holdout(*HOLD, ledger=None, practice=0)  # without shares it is the average of recalls
+    scores = cross_val_score(
+        LogisticRegression(), *TRAIN, scoring=recalls.scorer("balanced_accuracy", classes=[0, 1]), cv=FOLDS
+    )
+    assert scores.shape == (3,)
+    assert {record.facts.kind for record in records(recalls)} == {"conditional"}
 
 
 @pytest.mark.parametrize(
-    ("metric", "options"), [("f1", {}), ("roc_auc", {}), ("r2", {}), ("mae", {}), ("top_k", {}), ("acuracy", {})]
+    ("metric", "options"), [("average_precision", {}), ("r2", {}), ("mae", {}), ("top_k", {}), ("acuracy", {})]
 )
 def test_what_cannot_be_asked_is_refused_before_any_fit(metric: str, options: dict[str, Any]) -> None:
     holdout = Holdout(*HOLD, ledger=None, practice=0)
     with pytest.raises(Unaskable):
         holdout.scorer(metric, **options)
     assert holdout.meter.asked == 0
+
+
+@pytest.mark.parametrize("metric", ["f1", "roc_auc", "precision", "recall"])
+def test_metrics_of_some_of_the_rows_score_a_search(metric: str) -> None:
+    holdout = Holdout(*HOLD, train=TRAIN, ledger=None)
+    scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer(metric), cv=FOLDS)
+    assert scores.shape == (3,)
+    assert [record.published.source for record in records(holdout)] == ["guess"] * 3
+    with pytest.raises(Unaskable, match="Rounding has no interval"):
+        Holdout(*HOLD, mechanism=Rounding(), ledger=None).scorer(metric)
 
 
 def test_rows_without_labels_have_no_scorer() -> None:

@@ -128,6 +128,7 @@ class Holdout(Scoring, Refinement):
         guess: SupportsFloat | None = None,
         *,
         guess_se: float | None = None,
+        gauge: float | None = None,
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
@@ -153,6 +154,7 @@ class Holdout(Scoring, Refinement):
         guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
         guess_se: float | Sequence[float | None] | None = None,
+        gauge: float | None = None,
         again: bool = False,
         by: str | None = None,
         noise: bool = False,
@@ -166,9 +168,13 @@ class Holdout(Scoring, Refinement):
         With ``noise`` the answer is the rows' count plus noise, whatever guess there is: for questions where surprises
         are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it. ``name`` and
         ``tags`` (``{"fold": 3}``) are kept with the answer and shown beside it: they are no part of the question.
+
+        ``gauge`` is what you expect beside a guess, where ``train`` or practice rows cannot say: of a mean the largest
+        standard deviation of its values; of a share of a subset, or of a ranking, the fewest rows of the subset or of
+        the rarer class. It makes the interval narrower. If the rows do not keep it, that is a surprise.
         """
         label = read_label(name, tags)
-        asks = self._asks_of(question, guess, guess_se, again=again, by=by, noise=noise, label=label)
+        asks = self._asks_of(question, guess, guess_se, gauge=gauge, again=again, by=by, noise=noise, label=label)
         return self._answer_to(question, self._enter(asks))
 
     def ask_many(

@@ -42,7 +42,7 @@ class Memo:
         self.ready: GatheredRows | StoredDraw | None = None
         self.draw: tuple[str, int] | None = None
         self._known: dict[tuple[str, Part], Any] = {}
-        self._moments: dict[tuple[str, Part], tuple[float, float] | None] = {}  # None where its code failed
+        self._moments: dict[tuple[str, Part], tuple[float, ...] | None] = {}  # None where its code failed
         self._whole: dict[str, float] = {}
         self._counts: dict[str, int] = {}
         self._waiting: list[tuple[Query, Words]] = []
@@ -113,9 +113,9 @@ class Memo:
     def differences(self, queries: Sequence[Query], part: Part = None) -> Floats:
         return np.array(self.statistics(queries, part), dtype=np.float64)
 
-    def moments(self, queries: Sequence[Query], part: Part = None) -> list[tuple[float, float]]:
+    def moments(self, queries: Sequence[Query], part: Part = None) -> list[tuple[float, ...]]:
         """Read once, however often the ask is tried: a pass of its own, since nothing else wants the variance."""
-        told: list[tuple[float, float]] = []
+        told: list[tuple[float, ...]] = []
         for query in queries:
             if (query.fingerprint, part) not in self._moments:
                 self._moments[query.fingerprint, part] = self._told_moments(query, part)
@@ -125,7 +125,7 @@ class Memo:
             told.append(found)
         return told
 
-    def _told_moments(self, query: Query, part: Part) -> tuple[float, float] | None:
+    def _told_moments(self, query: Query, part: Part) -> tuple[float, ...] | None:
         try:
             return self._rows.moments([query], part)[0]
         except Raised as failure:
@@ -204,6 +204,8 @@ class Memo:
             if offer.runs_code:
                 continue
             payload = offer.payload
+            if offer.kind == "unit" and payload.gauge is not None:
+                continue  # its variance is read with it, in a pass of its own
             if offer.kind == "binary" and payload.part is None and noise is not None:
                 counted.append(query)
             elif payload.may_be_rounded and noise is not None and offer.kind in ("binary", "unit", "paired"):

@@ -13,6 +13,7 @@ from unworn.errors import ReadOnly, Unaskable
 from unworn.holdout.asking.composite_parts import combined
 from unworn.holdout.asking.guesses import visible_guess
 from unworn.mechanisms import Guess
+from unworn.mechanisms.contract.capabilities import UsesGauges
 from unworn.queries import Composite, Query
 from unworn.queries.composite import Question
 from unworn.queries.metrics.paired_query import compare_questions
@@ -80,7 +81,8 @@ class Practice:
             value, error = combined(question, [part.value for part in parts], [part.error for part in parts])
             return PracticeEstimate(value, error, parts[0].rows, question.label, parts[0].unit)
         query, facts = self._holdout._understand(question)
-        guess = practice_guess(query, facts, rows)
+        sealed = self._holdout.terms.size if isinstance(self._holdout.mechanism, UsesGauges) else None
+        guess = practice_guess(query, facts, rows, sealed)
         if guess is None and facts.kind in ("conditional", "ranking"):
             raise Unaskable(f"{query.label} has no value here: none of the practice rows lies in its subset")
         if guess is None:
@@ -130,9 +132,12 @@ class Practice:
         )
 
 
-def practice_guess(query: Query, facts: Facts, rows: Sample) -> Guess | None:
-    """The value on the practice rows, as a guess; none for a statistic, which is about samples of one size."""
-    return None if facts.kind == "statistic" else visible_guess(query, facts, rows, "practice")
+def practice_guess(query: Query, facts: Facts, rows: Sample, sealed: int | None = None) -> Guess | None:
+    """The value on the practice rows, as a guess; none for a statistic, which is about samples of one size.
+
+    For so many ``sealed`` rows, with what it declares of their gauge.
+    """
+    return None if facts.kind == "statistic" else visible_guess(query, facts, rows, "practice", sealed)
 
 
 def estimate(query: Query, guess: Guess, rows: Sample) -> PracticeEstimate:

@@ -114,10 +114,11 @@ class Rows(Protocol):
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         """For paired questions: a row (mean difference, mean absolute difference) each, in own units."""
 
-    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, ...]]:
         """For means: (mean, variance) over the units, the variance divided by the squared length of the range.
 
-        So it lies between 0 and 1/4, whatever the units are: the variance of the value scaled to [0, 1].
+        So it lies between 0 and 1/4, whatever the units are: the variance of the value scaled to [0, 1]. For rankings:
+        positives, negatives, value, and the variances over pairs, over positives and over negatives.
         """
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:

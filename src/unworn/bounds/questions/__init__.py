@@ -17,6 +17,7 @@ from unworn.bounds.questions.declared_bounds import (
     declared_smaller_class,
     declared_variance,
     mean_error,
+    part_rows,
     share_error,
 )
 from unworn.bounds.questions.means_with_variance import bet_rate, variance_cell_limits, variance_limits
@@ -47,6 +48,7 @@ __all__ = [
     "hanley_mcneil",
     "mean_error",
     "octave_rows",
+    "part_rows",
     "rank_difference_moments",
     "rank_moments",
     "ranking_cell_limits",

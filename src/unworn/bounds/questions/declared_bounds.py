@@ -63,6 +63,23 @@ def declared_smaller_class(share: float, train_rows: float, rows: int) -> int:
     return min(declared_rows(share, train_rows, rows), declared_rows(1.0 - share, train_rows, rows))
 
 
+def part_rows(share: float, sealed: int, rows: int) -> int:
+    """How many of a random part of the rows lie in a subset that has this ``share`` of them all.
+
+    Exact where the part is all of the rows; else four standard errors of a draw without replacement are kept back, and
+    at most as many are elsewhere as there are elsewhere.
+
+    >>> part_rows(0.1, 10_000, 10_000), part_rows(0.1, 7_500, 10_000), part_rows(0.9999, 7_500, 10_000)
+    (1000, 698, 7499)
+    """
+    check_between("share", share, 0, 1)
+    check_whole("the number of rows", rows, 1)
+    check_whole("sealed", sealed, 1, rows)
+    error = math.sqrt(sealed * share * (1.0 - share) * (1.0 - sealed / rows))
+    least = round(share * rows) - (rows - sealed)
+    return max(math.floor(round(share * rows) * sealed / rows - MARGIN * error), least, 0)
+
+
 def share_error(share: float, rows: float) -> float:
     """The standard error of a share of so many rows that count, never below that of a single odd row.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.errors import Unaskable
 from unworn.holdout.asking.code_on_train import run_on_train
 from unworn.mechanisms import Guess
 from unworn.mechanisms.coded.guess_slack import standard_error
+from unworn.mechanisms.symbols.gauges import SUBSETS
 from unworn.queries import Composite
 from unworn.queries import metric as metric_query
 from unworn.queries.language.literals import as_float
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def given_guess(
-    facts: Facts, value: SupportsFloat, error: float | None = None, discordance: float | None = None
+    facts: Facts,
+    value: SupportsFloat,
+    error: float | None = None,
+    discordance: float | None = None,
+    gauge: float | None = None,
 ) -> Guess:
     """The asker's own guess, checked: it is theirs, so a mistake is an error and nothing is charged."""
     number = as_float(value, "a guess")
@@ -31,13 +37,37 @@ def given_guess(
             f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
             "guess in the question's own units"
         )
-    return Guess(number, _width(error, facts, "the guess's standard error"), _width(discordance, facts, "discordance"))
+    own = _width(error, facts, "the guess's standard error"), _width(discordance, facts, "discordance")
+    return Guess(number, *own, gauge=gauge)
 
 
-def train_guess(query: Query, train: Sample) -> Guess | None:
+def given_gauge(facts: Facts, gauge: float | None, sealed: int) -> float | None:
+    """What the asker declares beside a guess: a standard deviation in the question's units, or a number of rows."""
+    if gauge is None:
+        return None
+    if facts.kind in SUBSETS:
+        number = as_float(gauge, "gauge")
+        if not 0 <= number <= sealed:
+            raise Unaskable(f"gauge= is the fewest rows to expect in the subset, of {sealed}, not {number:g}")
+        return float(math.floor(number))
+    if facts.kind != "unit":
+        raise Unaskable("gauge= is for means that are not 0/1, for shares of a subset and for rankings: leave it out")
+    deviation = _width(gauge, facts, "gauge=, the largest standard deviation to expect,") or 0.0
+    return min((deviation / facts.span) ** 2, 0.25)
+
+
+def with_gauge(guess: Guess | None, expected: Guess | None) -> Guess | None:
+    """A guess with what visible rows declare, where it declares nothing itself."""
+    if guess is None or expected is None or guess.gauge is not None or expected.gauge is None:
+        return guess
+    return replace(guess, gauge=expected.gauge)
+
+
+def train_guess(query: Query, train: Sample, sealed: int | None = None) -> Guess | None:
     """The value on rows the asker may see; none when the question cannot be put to them.
 
-    Code that fails on them is refused, with its own error in full.
+    Code that fails on them is refused, with its own error in full. For so many ``sealed`` rows it also declares what
+    to expect of the gauge.
     """
     if not query.portable:
         return None
@@ -45,23 +75,14 @@ def train_guess(query: Query, train: Sample) -> Guess | None:
         facts = query.facts(train.schema, train.rows)
     except Unaskable:
         return None
-    return visible_guess(query, facts, train, "train")
+    return visible_guess(query, facts, train, "train", sealed)
 
 
-def _subset_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess | None:
-    """The same for a share of a subset, or a ranking; none where there are no rows to tell.
+def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str, sealed: int | None = None) -> Guess | None:
+    """The exact value on rows that may be seen, with its standard error and, of paired questions, the discordance.
 
-    The variance of an area under the curve is at most a(1 − a)/min(n₊, n₋) (Birnbaum and Klose 1957).
+    For so many ``sealed`` rows, with what it declares of any other gauge.
     """
-    value, size = run_on_train(query, rows, lambda: rows.statistics([query])[0])
-    if not size:
-        return None
-    value = value if facts.kind == "ranking" else value / size
-    return Guess(float(value), standard_error(value * (1 - value), size), None, origin)
-
-
-def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Guess | None:
-    """The exact value on rows that may be seen, with its standard error and, of paired questions, the discordance."""
     if facts.kind == "paired":
         difference, spread = (float(x) for x in run_on_train(query, rows, lambda: rows.differences([query])[0]))
         span = (facts.high - facts.low) / 2
@@ -69,8 +90,10 @@ def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str) -> Gues
         discordance = min(2 * max(spread / span, 8 / rows.size), 1.0)
         variance = max(spread / span - (difference / span) ** 2, 0.0)
         return Guess(difference, span * standard_error(variance, rows.size), discordance * span, origin)
-    if facts.kind in ("conditional", "ranking"):
-        return _subset_guess(query, facts, rows, origin)
+    if facts.kind in SUBSETS or (facts.kind == "unit" and sealed is not None):
+        from unworn.holdout.asking.visible_gauges import gauged_guess  # loaded by those who ask such questions
+
+        return gauged_guess(query, facts, rows, origin, sealed)
     if facts.kind == "binary":
         value, span = int(run_on_train(query, rows, lambda: rows.counts([query])[0])) / rows.size, 1.0
     else:

@@ -11,11 +11,12 @@ from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.composite_parts import part_guesses
-from unworn.holdout.asking.guesses import given_guess, train_guess
+from unworn.holdout.asking.guesses import given_gauge, given_guess, train_guess, with_gauge
 from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
+from unworn.mechanisms.contract.capabilities import UsesGauges
 from unworn.mechanisms.contract.conversation import check_question
 from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
 from unworn.queries import Hypothesis, Query
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from unworn.rows import Sample
 
 
+GAUGED = frozenset({"unit", "conditional", "ranking"})
+"""The kinds of question of which visible rows declare a gauge."""
 NO_DIFFERENCE = "no difference"
 """The origin of the guess that two models are the same, where nobody guessed otherwise."""
 
@@ -52,6 +55,7 @@ class Preparation(HoldoutView):
         value: SupportsFloat | None,
         error: float | None = None,
         discordance: float | None = None,
+        gauge: float | None = None,
         *,
         again: bool = False,
         by: str | None = None,
@@ -77,18 +81,27 @@ class Preparation(HoldoutView):
             try_code(query, set(self._sample.columns), visible, self._few_rows)
         elif facts.runs_code:
             check_fitted(query)
-        guess = None if value is None else given_guess(facts, value, error, discordance)
+        sealed = self._sample.size if isinstance(self.mechanism, UsesGauges) and not test else None
+        own = given_gauge(facts, gauge, self._sample.size)
+        guess = None if value is None else given_guess(facts, value, error, discordance, own)
         if value is None and error is not None:
             raise Unaskable("guess_se says how sure a guess is, and there is no guess: give guess= too")
-        if guess is None and self._train is not None and not test:
-            guess = train_guess(query, self._train)
+        if self._train is not None and not test:
+            if guess is None:
+                guess = train_guess(query, self._train, sealed)
+            elif sealed is not None and guess.gauge is None and facts.kind in GAUGED:
+                guess = with_gauge(guess, train_guess(query, self._train, sealed))
         if facts.kind == "paired" and discordance is None and not test:
             guess = self._with_discordance(query, facts, guess)
         practice = None
         if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
-            expected = practice_guess(query, facts, self._practice_rows)
-            guess = _preferred(guess, expected) if not test else guess
+            expected = practice_guess(query, facts, self._practice_rows, sealed)
+            guess = with_gauge(_preferred(guess, expected), expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
+        if sealed is not None and facts.kind == "conditional":
+            guess = self._with_known_rows(query, guess, sealed)
+        if own is not None:
+            guess = self._with_own_gauge(guess, own)
         code = named_code(query) if facts.runs_code else None
         asker = None if by is None else check_asker(by)
         return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
@@ -104,6 +117,21 @@ class Preparation(HoldoutView):
         if guess is None:
             return Guess(0.0, None, known, NO_DIFFERENCE)
         return replace(guess, discordance=known if guess.discordance is None else min(known, guess.discordance))
+
+    def _with_known_rows(self, query: Query, guess: Guess | None, sealed: int) -> Guess | None:
+        """Where the asker's own array decides which rows are in the subset, how many they are is known, and free."""
+        from unworn.holdout.asking.visible_gauges import known_rows
+
+        known = None if guess is None else known_rows(query, sealed, self._sample.length)
+        if guess is None or known is None:
+            return guess
+        return replace(guess, gauge=float(known))
+
+    @staticmethod
+    def _with_own_gauge(guess: Guess | None, gauge: float) -> Guess:
+        if guess is None:
+            raise Unaskable("gauge= says how much to expect of the rows beside a guess, and there is none: give guess=")
+        return replace(guess, gauge=gauge)
 
     def _understand(self, question: Question | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
@@ -190,13 +218,16 @@ class Preparation(HoldoutView):
         guess: Any,
         error: Any = None,
         discordance: float | None = None,
+        gauge: float | None = None,
         **how: Any,
     ) -> list[Ask]:
         """The ask that a question becomes; or those of all parts of a composite, which are entered together."""
         if not isinstance(question, Composite):
-            return [self._prepare(question, guess, error, discordance, **how)]
+            return [self._prepare(question, guess, error, discordance, gauge, **how)]
         if discordance is not None:
             raise Unaskable(f"{question.label} is no paired question, and has no discordance: leave it out")
+        if gauge is not None:
+            raise Unaskable(f"{question.label} is made of several questions: ask each of them with its own gauge=")
         guesses = part_guesses(question, guess, error)
         parts = zip(question.questions, guesses, strict=True)
         return [self._prepare(part, value, own, **how) for part, (value, own) in parts]

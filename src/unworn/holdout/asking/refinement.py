@@ -205,6 +205,7 @@ class Refinement(Preparation):
         guess: SupportsFloat | None = None,
         *,
         guess_se: float | None = None,
+        gauge: float | None = None,
         again: bool = False,
         noise: bool = False,
     ) -> Quote: ...
@@ -224,6 +225,7 @@ class Refinement(Preparation):
         guess: Any = None,
         *,
         guess_se: Any = None,
+        gauge: float | None = None,
         again: bool = False,
         noise: bool = False,
     ) -> Quote | DerivedQuote:
@@ -238,7 +240,7 @@ class Refinement(Preparation):
             parts = [self.quote(q, value, guess_se=error, again=again, noise=noise) for q, (value, error) in guesses]
             low, high = question.interval([(part.low, part.high) for part in parts])
             return DerivedQuote(low, high, sum(part.cost for part in parts), question.label, parts[0].currency)
-        ask, currency = self._prepare(question, guess, guess_se, noise=noise), currency_of(self.mechanism)
+        ask, currency = self._prepare(question, guess, guess_se, gauge=gauge, noise=noise), currency_of(self.mechanism)
         with self._desk.order():
             transcript = self._desk.released()
             check_names([ask], transcript)

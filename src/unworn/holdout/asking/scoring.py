@@ -26,6 +26,7 @@ class Scoring(Preparation):
         *,
         metric: str | None = None,
         guess_se: float | Sequence[float | None] | None = None,
+        gauge: float | None = None,
         name: str | None = None,
         again: bool = False,
         by: str | None = None,
@@ -41,8 +42,8 @@ class Scoring(Preparation):
         Predictions are for all the rows, practice rows included. Without a guess of yours, the value on ``train`` is
         the guess, or else that on the practice rows; with neither, the answer costs more. A model is identified by its
         bytes and code, or else by ``name``: another model under the same name is refused. An array is identified by its
-        numbers, and there ``name`` is a label. ``tags`` and ``noise`` (for predictions in an array) are as in
-        :meth:`ask`; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice
+        numbers, and there ``name`` is a label. ``gauge``, ``tags`` and ``noise`` (for predictions in an array) are as
+        in :meth:`ask`; ``options`` are the metric's (``range=``, ``positive=``, ``k=``, …). With ``train`` or practice
         rows a model is tried there first, and what it raises is shown in full; what it raises, prints or warns about on
         the sealed rows is withheld.
         """
@@ -50,7 +51,7 @@ class Scoring(Preparation):
         query = self._metric(metric, predictions, name, options)
         made_here = not is_source(predictions)
         how: dict[str, Any] = {"again": again, "by": by, "made_here": made_here, "noise": noise, "label": label}
-        return self._answer_to(query, self._enter(self._asks_of(query, guess, guess_se, **how)))
+        return self._answer_to(query, self._enter(self._asks_of(query, guess, guess_se, gauge=gauge, **how)))
 
     def compare(
         self,

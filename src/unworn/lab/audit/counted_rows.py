@@ -92,7 +92,7 @@ class Counted:
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> Floats:
         raise Unaskable("a table of counts has no pairs of values: only shares are audited")
 
-    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, ...]]:
         return [(share, share * (1 - share)) for share in self.means(queries, part).tolist()]
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from unworn.events import Event, Shown
+from unworn.mechanisms.contract.capabilities import AnswersSubsets
 from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.contract.offer import NoPayload
-from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
+from unworn.mechanisms.symbols.exact_limits import exact_limits
+from unworn.mechanisms.symbols.exact_value import exact_value, likely_exact, spread_of
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
 
 @dataclass(frozen=True)
-class Naive(Mechanism):
+class Naive(Mechanism, AnswersSubsets):
     """What everybody does: show q(S) with the interval of a single, non-adaptive question.
 
     The interval is right for one question chosen before the rows were seen, and for nothing else. It is here to
@@ -54,12 +55,11 @@ class Naive(Mechanism):
         return Shown()
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        value, spread = spread_of(offer, symbol)
-        low, high = interval(offer, (value, value), spread)
+        value, (low, high) = spread_of(offer, symbol)[0], exact_limits(offer, symbol)
         return Published(value, min(low, value), max(high, value), "exact")
 
     def likely(self, offer: Offer) -> Symbol:
-        return (offer.low + offer.high) / 2
+        return likely_exact(offer)
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:

@@ -10,11 +10,11 @@ from unworn.basics.frozen_init import assign_fields
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Event, Looked
 from unworn.mechanisms.coded.coded_payloads import null_numbers
-from unworn.mechanisms.contract.capabilities import ChecksHypotheses, LimitsQuestions, MetersSpending
+from unworn.mechanisms.contract.capabilities import AnswersSubsets, ChecksHypotheses, LimitsQuestions, MetersSpending
 from unworn.mechanisms.contract.conversation import refuse_statistics
 from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Payload, Published, Reply, State, Symbol
-from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
+from unworn.mechanisms.symbols.exact_limits import exact_limits
+from unworn.mechanisms.symbols.exact_value import exact_value, likely_exact, spread_of
 from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level, tested_null
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -34,7 +34,7 @@ class PartPayload(Payload):
 
 
 @dataclass(frozen=True)
-class SampleSplitting(Mechanism, LimitsQuestions, ChecksHypotheses, MetersSpending):
+class SampleSplitting(Mechanism, AnswersSubsets, LimitsQuestions, ChecksHypotheses, MetersSpending):
     """Cut the rows into as many random parts as there are rounds, and answer each round exactly on its part.
 
     Questions of one round (one ``ask_many``) are chosen before any of its answers is seen, so they may share a
@@ -121,12 +121,11 @@ class SampleSplitting(Mechanism, LimitsQuestions, ChecksHypotheses, MetersSpendi
         return Looked(part, part)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        value, spread = spread_of(offer, symbol)
-        low, high = interval(offer, (value, value), spread)
+        value, (low, high) = spread_of(offer, symbol)[0], exact_limits(offer, symbol)
         return Published(value, min(low, value), max(high, value), "exact")
 
     def likely(self, offer: Offer) -> Symbol:
-        return (offer.low + offer.high) / 2
+        return likely_exact(offer)
 
     @classmethod
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:

@@ -30,6 +30,7 @@ from unworn.mechanisms.coded.noisy_checks import (
 )
 from unworn.mechanisms.contract.mechanism import Offer, Published, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
+from unworn.mechanisms.symbols.gauges import SUBSETS
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
@@ -85,6 +86,11 @@ def check_blurrable(facts: Facts, state: State) -> None:
         )
     if facts.kind == "paired" or facts.null is not None:
         raise Unaskable("a comparison or a test is not answered by noise: leave out noise=, or ask each of the two")
+    if facts.kind in SUBSETS:
+        raise Unaskable(
+            "noise hides a mean over all rows, which a share of a subset or a ranking is not: leave out noise=, or ask "
+            "for two plain shares, as in ratio(share(a & b), share(a))"
+        )
 
 
 def blurred_payload(

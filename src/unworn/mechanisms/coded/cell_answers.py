@@ -16,27 +16,32 @@ from unworn.mechanisms.coded.blurred_counts import (
 )
 from unworn.mechanisms.coded.coded_mechanism import place_now
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GridPayload, GuessPayload, SharpenedPayload
-from unworn.mechanisms.coded.guess_words import farthest, pack, with_a_word
+from unworn.mechanisms.coded.guess_words import farthest, pack, tells_octave, with_a_word
 from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Published, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import GAUGED
+from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of, keeps_bound, octaves
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
-from unworn.queries.query import Query
+from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
 if TYPE_CHECKING:
     from unworn.mechanisms.coded.guess_and_check import GuessAndCheck
 
+_USUAL_OCTAVE = 2
+"""What is expected of a subset of which nothing is known: between an eighth and a quarter of the rows."""
 
-def unguessed_payload(mechanism: GuessAndCheck, state: State, runs_code: bool) -> CellsPayload | NoisyCountPayload:
+
+def unguessed_payload(mechanism: GuessAndCheck, state: State, facts: Facts) -> CellsPayload | NoisyCountPayload:
     """One of many cells; or noise, from where on that is cheaper.
 
-    Noise hides means over rows, and code that sees all the rows at once need not be one: it gets cells.
+    Noise hides means over rows, which a share of a subset is not; and code that sees all the rows at once need not be
+    one. These get cells.
     """
+    may_blur = not facts.runs_code and facts.kind not in SUBSETS
     cells = math.ceil(1 / mechanism.cell_share(state.rows))
-    if state.pattern is not None and mechanism.unguessed != "cells" and not runs_code:
+    if state.pattern is not None and mechanism.unguessed != "cells" and may_blur:
         unguessed, spent = state.asked - state.pattern.asks, mechanism.spent(state)
         others = max(spent - (unguessed - state.noisy) * math.log(cells), 0.0)
         # Where guesses are checked with noise, its price is paid already: all nats are stretched.
@@ -46,16 +51,23 @@ def unguessed_payload(mechanism: GuessAndCheck, state: State, runs_code: bool) -
     return CellsPayload(cells, place_now(state, ""), state.kept)
 
 
-def cell_symbol(offer: Offer, value: float, size: float) -> Symbol:
-    """Name the cell that the rows' value lies in; of a question with a gauge, ``size`` is what that is."""
-    payload, gauge = offer.payload, size / offer.span
+def cell_symbol(offer: Offer, value: float, gauge: float) -> Symbol:
+    """Name the cell that the rows' value lies in; of a question with a gauge, ``gauge`` is what that is."""
+    payload = offer.payload
     if isinstance(payload, GuessPayload):
-        return pack(offer, payload.discordance, gauge, with_a_word(offer, locate(offer, value)))
+        return pack(offer, gauge, with_a_word(offer, locate(offer, value)))
     # Sharpening: the cell and the gauge told before must still hold, or it is another question.
     if isinstance(payload, SharpenedPayload):
-        holds = is_inside(offer, value) and gauge <= payload.discordance + 1e-9
-        return locate(offer, value) if holds else RAISED
-    return locate(offer, value)
+        return locate(offer, value) if is_inside(offer, value) and keeps_bound(offer, gauge) else RAISED
+    return pack(offer, gauge, locate(offer, value)) if tells_octave(offer) else locate(offer, value)
+
+
+def likely_cell(offer: Offer) -> Symbol:
+    """What to expect: agreement, or the middle of the range."""
+    if isinstance(offer.payload, GuessPayload):
+        return 0
+    middle = locate(offer, (offer.low + offer.high) / 2)
+    return [min(_USUAL_OCTAVE, octaves(offer.rows)), middle] if tells_octave(offer) else middle
 
 
 def judge(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
@@ -81,19 +93,21 @@ def widest_cell(mechanism: GuessAndCheck, offer: Offer) -> float:
     """The half-width of the widest interval that any symbol could publish."""
     payload = offer.payload
     if isinstance(payload, NoisyPayload):
-        told = (likely_blurred(offer, payload), outside_blurred(offer, payload))
-        return max(published_width(mechanism, offer, symbol) for symbol in told)
+        noisy = (likely_blurred(offer, payload), outside_blurred(offer, payload))
+        return max(published_width(mechanism, offer, symbol) for symbol in noisy)
     # Limits are widest for values in the middle of the range, and for the longest words.
     middle = locate(offer, (offer.low + offer.high) / 2)
     if isinstance(payload, GridPayload):
         near = (min(max(offset, 0), payload.cells - 1) for offset in (middle - 1, middle, middle + 1))
-        return max(published_width(mechanism, offer, symbol) for symbol in near)
-    gauged, far = offer.kind in GAUGED, max(farthest(offer, -1), farthest(offer, 1))
+        told = [[octaves(offer.rows), offset] if tells_octave(offer) else offset for offset in near]
+        return max(published_width(mechanism, offer, symbol) for symbol in told)
+    gauge, far = gauge_of(offer), max(farthest(offer, -1), farthest(offer, 1))
+    gauged, nothing = gauge is not None, 1.0 if gauge is None else gauge.nothing
     words: list[Symbol] = [[0, o] if gauged else o for o in (-far, far) if abs(o) <= farthest(offer, o)]
     level = mechanism.log_side(offer, True, max(mechanism.cost(offer, word)[1] for word in words))
     # Agreement in all but the gauge is the widest cell that a question with one has.
     offsets = [0] * gauged + [offset for offset in (middle - 1, middle, middle + 1) if offset]
-    limits = [interval(offer, edges(offer, offset), 1.0, level) for offset in offsets]
+    limits = [interval(offer, edges(offer, offset), nothing, level) for offset in offsets]
     return max(published_width(mechanism, offer, 0), *((high - low) / 2 for low, high in limits))
 
 

@@ -1,8 +1,8 @@
 """What coded mechanisms add to an offer: what the answer's own symbol costs, and which values each symbol stands for.
 
-A value may come with a *gauge*: another number that the rows give, such as the mean absolute difference of a paired
-question, of which a bound is declared (``discordance``). A symbol then tells, besides a cell, that the bound holds or
-by which power of two it is exceeded.
+A value may come with a *gauge*: another number that the rows give, of which a bound is declared (``discordance`` for
+the mean absolute difference of a paired question, ``gauge`` for all others). A symbol then tells, besides a cell, that
+the bound holds, or else the gauge's power of two (:mod:`unworn.mechanisms.symbols.gauges`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ class CodedPayload(Payload):
             raise ValueError("nothing is priced like this")
         if self.place is not None and min(self.place[1:]) < 0:
             raise ValueError("no symbol costs less than nothing")
+        if self.gauge is not None and not 0 <= self.gauge <= rows:
+            raise ValueError("no rows have such a gauge")
 
     def numbers(self) -> dict[str, Any]:
         return {
             **({} if self.place is None else {"place": list(self.place)}),
             **({} if not self.kept else {"kept": self.kept, "radius": self.radius}),
+            **({} if self.gauge is None else {"gauge": self.gauge}),
         }
 
 
@@ -64,7 +67,8 @@ class PlacePayload(CodedPayload):
 class GuessPayload(CodedPayload):
     """The rows are compared with a guess: what is farther than ``slack`` from it is told in steps of ``cell``.
 
-    ``discordance`` is the declared bound of the gauge, as a share of the span; where there is no gauge, 1.
+    ``discordance`` is the declared bound of a paired question's gauge, as a share of the span, and 1 for all others;
+    ``gauge`` that of all others, where they have one.
     """
 
     guess: float = field()
@@ -73,6 +77,7 @@ class GuessPayload(CodedPayload):
     discordance: float = 1.0
     place: tuple[str, float, float, int, int] | None = None
     kept: float = 0.0
+    gauge: float | None = None
 
 
 @assign_fields
@@ -99,6 +104,7 @@ class SharpenedPayload(GridPayload):
     discordance: float = 1.0
     place: tuple[str, float, float, int, int] | None = None
     kept: float = 0.0
+    gauge: float | None = None
 
 
 @assign_fields

@@ -26,29 +26,33 @@ from unworn.mechanisms.coded.cell_answers import (
     cell_symbol,
     hoeffding_width,
     judge,
+    likely_cell,
     reveal_cell,
     unguessed_payload,
     widest_cell,
 )
 from unworn.mechanisms.coded.coded_mechanism import Cell, CodedMechanism, folded, place_now, priced
-from unworn.mechanisms.coded.coded_payloads import (
-    CellsPayload,
-    GuessPayload,
-    HypothesisPayload,
+from unworn.mechanisms.coded.coded_payloads import CellsPayload, GuessPayload, HypothesisPayload
+from unworn.mechanisms.coded.guess_slack import (
+    declared_discordance,
+    declared_gauge,
+    default_z,
+    guess_error,
+    without_gauge,
 )
-from unworn.mechanisms.coded.guess_slack import declared_gauge, default_z, guess_error
 from unworn.mechanisms.coded.guess_words import agreement_event, unpack, word_cost
-from unworn.mechanisms.coded.noisy_checks import is_checked_with_noise, noisy_check_offer
+from unworn.mechanisms.coded.noisy_checks import check_planned_surprises, is_checked_with_noise, noisy_check_offer
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
     AddsNoiseOnRequest,
+    AnswersSubsets,
     BoundsWidthQuickly,
     ChecksHypotheses,
     EncodesItself,
     SharpensAnswers,
+    UsesGauges,
 )
 from unworn.mechanisms.contract.mechanism import (
-    MOST_ASKS,
     RAISED,
     Guess,
     Offer,
@@ -59,8 +63,9 @@ from unworn.mechanisms.contract.mechanism import (
     has_failed,
 )
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import GAUGED, read_value
-from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges, locate
+from unworn.mechanisms.symbols.exact_value import read_value
+from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of
+from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Raised, Rows
@@ -70,7 +75,14 @@ THEOREM_U = "one currency (Theorem U)"
 
 @dataclass(frozen=True)
 class GuessAndCheck(
-    CodedMechanism, ChecksHypotheses, AddsNoiseOnRequest, SharpensAnswers, EncodesItself, BoundsWidthQuickly
+    CodedMechanism,
+    AnswersSubsets,
+    UsesGauges,
+    ChecksHypotheses,
+    AddsNoiseOnRequest,
+    SharpensAnswers,
+    EncodesItself,
+    BoundsWidthQuickly,
 ):
     """Compare the rows with a guess, and release only the cell in which their value lies.
 
@@ -133,10 +145,7 @@ class GuessAndCheck(
         if self.pieces is not None:
             check_cells("pieces", self.pieces)
         if self.surprises is not None:
-            if isinstance(self.surprises, bool) or not 1 <= self.surprises <= MOST_ASKS:
-                raise ValueError(f"surprises is a whole number from 1 to {MOST_ASKS:,}, not {self.surprises!r:.40}")
-            if self.law == "C":
-                raise ValueError("Theorem C has no price for agreement that is told with noise: leave out surprises=")
+            check_planned_surprises(self.surprises, self.law)
 
     def to_json(self) -> dict[str, Any]:
         """Without ``surprises`` where none are planned, as before there were any to plan."""
@@ -162,21 +171,23 @@ class GuessAndCheck(
             raise ValueError("a guess has an origin: it is what its surprises are charged by")
         if guess is None and facts.kind == "paired":
             guess = Guess(0.0, origin="no difference")
-        if guess is None:
+        # A guess at a share of so many rows says nothing where nobody knows how many: then both are told.
+        if guess is None or (facts.kind in SUBSETS and declared_gauge(facts, guess, 0.0) is None):
             state.index(position)  # refuses an ask past the plan before noise is chosen for it
-            return priced(state, facts, position, unguessed_payload(self, state, facts.runs_code))
+            return priced(state, facts, position, unguessed_payload(self, state, facts))
         slack = self._slack(facts, guess, state, state.asked + 1 + position)
         if not math.isfinite(slack):
             raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
         if self.surprises is not None and is_checked_with_noise(facts, state):
-            nats, error = self.spent(state) - state.log_beta, guess_error(facts, guess, state.rows)
+            nats, error = self.spent(state) - state.log_beta, guess_error(facts, without_gauge(guess), state.rows)
             checked = noisy_check_offer(state, facts, position, guess.value, self.surprises, nats, error)
             if checked is not None:
                 return checked
         narrow = self.cell is None and state.pattern is not None
         cell = max(slack / 3, FINEST * facts.span) if narrow else self.cell_share(state.rows) * facts.span
-        place, gauge = place_now(state, guess.origin), declared_gauge(facts, guess)
-        return priced(state, facts, position, GuessPayload(guess.value, slack, cell, gauge, place, state.kept))
+        place, size = place_now(state, guess.origin), declared_discordance(facts, guess)
+        gauge = declared_gauge(facts, guess, slack)
+        return priced(state, facts, position, GuessPayload(guess.value, slack, cell, size, place, state.kept, gauge))
 
     def offer_noise(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         """Noise, whatever guess there is; a guess that few rows count, or nearly all, is checked first."""
@@ -184,7 +195,7 @@ class GuessAndCheck(
         state.index(position)
         expected = None
         if guess is not None:
-            slack = self._slack(facts, guess, state, state.asked + 1 + position) / facts.span
+            slack = self._slack(facts, without_gauge(guess), state, state.asked + 1 + position) / facts.span
             # A guess that may be anything says nothing of how many rows count, and noise needs none.
             expected = ((guess.value - facts.low) / facts.span, slack) if math.isfinite(slack) else None
         payload = blurred_payload(state, self.spent(state) - state.log_beta, True, expected)
@@ -198,7 +209,7 @@ class GuessAndCheck(
         unguessed = isinstance(payload, NoisyCountPayload | CellsPayload)
         if state.pattern is None or not unguessed or payload.place is None:
             return later
-        return later.with_payload(unguessed_payload(self, state, offer.runs_code))
+        return later.with_payload(unguessed_payload(self, state, offer.facts))
 
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
         from unworn.mechanisms.symbols.hypothesis_symbols import nominal_level, tested_null  # loaded by those who test
@@ -248,7 +259,7 @@ class GuessAndCheck(
         return word_cost(offer, symbol)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
-        surprise: Symbol = [0, 1] if offer.kind in GAUGED else 1
+        surprise: Symbol = 1 if gauge_of(offer) is None else [0, 1]
         if isinstance(offer.payload, NoisyPayload):
             surprise = outside_blurred(offer, offer.payload)
         calm, surprised = self.place_prices(offer)
@@ -270,7 +281,7 @@ class GuessAndCheck(
     def likely(self, offer: Offer) -> Symbol:
         if isinstance(offer.payload, NoisyPayload):
             return likely_blurred(offer, offer.payload)
-        return 0 if isinstance(offer.payload, GuessPayload) else locate(offer, (offer.low + offer.high) / 2)
+        return likely_cell(offer)
 
     def widest(self, offer: Offer) -> float:
         return widest_cell(self, offer)

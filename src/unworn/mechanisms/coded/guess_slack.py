@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 from unworn.mechanisms.contract.mechanism import Guess
-from unworn.mechanisms.symbols.exact_value import GAUGED
+from unworn.mechanisms.symbols.gauges import SUBSETS
 from unworn.queries.query import Facts
 
 
 def guess_error(facts: Facts, guess: Guess, rows: int) -> float:
     """The standard error of guess and holdout together, in the question's own units."""
-    holdout = facts.span * standard_error(guess_variance(facts, guess), rows)
+    holdout = facts.span * _holdout_error(facts, guess, rows)
     return math.hypot(holdout, holdout if guess.error is None else guess.error)
 
 
-def declared_gauge(facts: Facts, guess: Guess) -> float:
-    """The bound that was declared for what the rows give beside the value, as a share of the span."""
+def _holdout_error(facts: Facts, guess: Guess, rows: int) -> float:
+    """The holdout's own standard error if the guess is right, on the scale of [0, 1]."""
+    if facts.kind not in SUBSETS:
+        return standard_error(guess_variance(facts, guess), rows)
+    least = min(max(int(guess.gauge or 0), 1), rows)
+    largest = standard_error(guess.value * (1 - guess.value), least)
+    if facts.kind == "conditional" or least == rows:
+        return largest
+    from unworn.bounds.questions import hanley_mcneil, ranking_error  # loaded by those who rank
+
+    covariances, others = hanley_mcneil(guess.value), rows - least
+    both = ((least, others), (others, least))  # which class is the rarer is not known
+    return min(largest, max(1.0 / least, *(ranking_error(guess.value, covariances, *each) for each in both)))
+
+
+def without_gauge(guess: Guess) -> Guess:
+    """A guess for noise: values that are rounded at random vary as 0/1 values do, whatever was declared."""
+    return guess if guess.gauge is None else replace(guess, gauge=None)
+
+
+def declared_discordance(facts: Facts, guess: Guess) -> float:
+    """The bound that was declared for a paired question's mean absolute difference, as a share of the span."""
     return 1.0 if guess.discordance is None else min(guess.discordance / facts.span, 1.0)
+
+
+def declared_gauge(facts: Facts, guess: Guess, slack: float) -> float | None:
+    """The bound that was declared for any other gauge; none where it says nothing.
+
+    A mean that agrees with the guess cannot vary more than its cell allows: a variance beyond that is no declaration.
+    """
+    if guess.gauge is None or facts.kind in ("binary", "paired"):
+        return None
+    if facts.kind in SUBSETS:
+        return guess.gauge if guess.gauge >= 1 else None
+    low, high = ((guess.value + side * slack - facts.low) / facts.span for side in (-1, 1))
+    nearest = min(max(0.5, low), high)
+    return guess.gauge if guess.gauge < nearest * (1 - nearest) else None
 
 
 @lru_cache(maxsize=64)
@@ -54,7 +89,9 @@ def standard_error(variance: float, rows: int) -> float:
 
 def guess_variance(facts: Facts, guess: Guess) -> float:
     """The largest variance one value can have if the guess is right, on the scale of [0, 1]."""
-    if facts.kind in GAUGED:
-        return max(declared_gauge(facts, guess) - (guess.value / facts.span) ** 2, 0.0)
+    if facts.kind == "paired":
+        return max(declared_discordance(facts, guess) - (guess.value / facts.span) ** 2, 0.0)
     share = (guess.value - facts.low) / facts.span
+    if facts.kind == "unit" and guess.gauge is not None:
+        return min(share * (1 - share), guess.gauge)
     return share * (1 - share)

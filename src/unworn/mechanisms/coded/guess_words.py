@@ -3,7 +3,7 @@
 Kraft's inequality holds at every node: the words of all the symbols that are not surprises, and those of all that are,
 each sum to at most one. Questions that run code keep half of the surprises' words for "it raised", others the words of
 offsets beyond the range; those with a gauge keep half for "only the gauge was off". A test has one surprise.
-On the grid, and in sharpening, nothing is a surprise.
+On the grid, and in sharpening, nothing is a surprise; on the grid, of a subset of the rows, its octave is told too.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
 from unworn.events import Guessed
 from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
-from unworn.mechanisms.coded.coded_payloads import GridPayload, GuessPayload, HypothesisPayload
+from unworn.mechanisms.coded.coded_payloads import CellsPayload, GuessPayload, HypothesisPayload
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
-from unworn.mechanisms.symbols.exact_value import GAUGED
+from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of, known_bound, octaves
 from unworn.mechanisms.symbols.symbol_cells import grid_of
 from unworn.queries.row_protocol import Raised
 
@@ -39,24 +39,30 @@ def word_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
 
 
 def unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
-    """The bound on the gauge, as a share of the span, and the offset that a symbol tells."""
-    if isinstance(symbol, list):
+    """The bound on the gauge, and the offset or cell, that a symbol tells."""
+    gauge = gauge_of(offer)
+    if isinstance(symbol, list) and gauge is not None:
         octave, offset = symbol
-        return 2.0**-octave, offset
-    payload = offer.payload
-    return (payload.discordance if isinstance(payload, GuessPayload | GridPayload) else 1.0), int(symbol)
+        return gauge.bound(octave, offer.rows), offset
+    return known_bound(offer), int(symbol)  # type: ignore[arg-type]
 
 
-def pack(offer: Offer, bound: float, gauge: float, offset: int) -> Symbol:
-    """The symbol that tells an offset and, of a question with a gauge, that its ``bound`` holds, or else the octave.
+def pack(offer: Offer, gauge: float, offset: int) -> Symbol:
+    """The symbol that tells an offset and, of a question with a gauge, that its bound holds, or else the octave.
 
-    The gauge is a share of the span; the octave says by which power of two it is smaller than that.
+    On a grid nothing was declared, and the octave is always told.
     """
-    if offer.kind not in GAUGED or (offset == 0 and gauge <= bound):
+    kind = gauge_of(offer)
+    if kind is None:
         return offset
-    most = octaves(offer.rows)
-    octave = most if gauge == 0 else math.floor(-math.log2(gauge))
-    return [min(max(octave, 0), most), offset]
+    if isinstance(offer.payload, GuessPayload) and offset == 0 and kind.holds(gauge, known_bound(offer)):
+        return offset
+    return [kind.octave(gauge, offer.rows), offset]
+
+
+def tells_octave(offer: Offer) -> bool:
+    """Whether each cell of a grid comes with an octave of the gauge: of some of the rows a cell alone says nothing."""
+    return isinstance(offer.payload, CellsPayload) and offer.kind in SUBSETS
 
 
 def farthest(offer: Offer, side: int) -> int:
@@ -112,12 +118,14 @@ def _failure_nats(offer: Offer, payload: GuessPayload, symbol: Symbol) -> float:
         below *= math.exp(-side_nats(payload.place[3:], -1))
         above *= math.exp(-side_nats(payload.place[3:], 1))
     free = below + above
-    return failure_nats(offer, symbol, -math.log(free / 2 if offer.kind in GAUGED else free) * _UPWARD)
+    return failure_nats(offer, symbol, -math.log(free if gauge_of(offer) is None else free / 2) * _UPWARD)
 
 
 def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     """Of one of equal cells; under Theorem C what failed was a surprise, and there was no other."""
     _, _, cells = grid_of(offer)
+    if tells_octave(offer):
+        cells *= octaves(offer.rows) + 1
     if offer.payload.place is not None:
         return False, cell_nats(offer, cells, symbol)
     return (True, LN2) if has_failed(symbol) else (False, math.log(cells))
@@ -127,7 +135,3 @@ def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
 def agreement_event(origin: str, nats: float) -> Guessed:
     """One object for the many agreements that say the same."""
     return Guessed(origin, False, 0, nats)
-
-
-def octaves(rows: int) -> int:
-    return (rows - 1).bit_length()

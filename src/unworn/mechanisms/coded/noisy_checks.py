@@ -25,7 +25,7 @@ from unworn.bounds.noisy_agreement import (
 from unworn.events import Matched
 from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, REST_NATS, SPARE_NATS, failure_nats, priced
 from unworn.mechanisms.coded.coded_payloads import CodedPayload
-from unworn.mechanisms.contract.mechanism import Offer, State, Symbol, has_failed
+from unworn.mechanisms.contract.mechanism import MOST_ASKS, Offer, State, Symbol, has_failed
 from unworn.noise import Stream
 from unworn.queries.query import Facts
 
@@ -56,6 +56,14 @@ class NoisyCheckPayload(CodedPayload):
 
     def numbers(self) -> dict[str, Any]:
         return {**CodedPayload.numbers(self), "rate": self.rate}
+
+
+def check_planned_surprises(surprises: int, law: str | None) -> None:
+    """Refuse a number of surprises that nobody can plan, or that Theorem C has no price for."""
+    if isinstance(surprises, bool) or not 1 <= surprises <= MOST_ASKS:
+        raise ValueError(f"surprises is a whole number from 1 to {MOST_ASKS:,}, not {surprises!r:.40}")
+    if law == "C":
+        raise ValueError("Theorem C has no price for agreement that is told with noise: leave out surprises=")
 
 
 def is_checked_with_noise(facts: Facts, state: State) -> bool:

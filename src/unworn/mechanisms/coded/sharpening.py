@@ -8,6 +8,7 @@ from unworn.mechanisms.coded.coded_mechanism import CodedMechanism, place_now, p
 from unworn.mechanisms.coded.coded_payloads import SharpenedPayload
 from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import Offer, State, Symbol, has_failed
+from unworn.mechanisms.symbols.gauges import gauge_of
 
 _WORTHWHILE = 0.9
 """What sharpening must narrow an interval to."""
@@ -44,9 +45,10 @@ def sharpened_offer(
         (max(low, told.low), min(high, told.high)),
         # Code may answer otherwise the second time, so its two intervals need not speak of one question.
         None if told.runs_code else (published.low, published.high),
-        gauge,
+        gauge if told.kind == "paired" else 1.0,
         place_now(state, ""),
         state.kept,
+        None if told.kind == "paired" or gauge_of(told) is None else gauge,
     )
     return priced(state, told.facts, 0, payload)
 

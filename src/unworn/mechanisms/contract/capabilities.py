@@ -30,6 +30,14 @@ class LimitsQuestions(ABC):
         """Refuse a question of a kind that this mechanism has no answer to, from public facts alone."""
 
 
+class AnswersSubsets(ABC):  # noqa: B024
+    """Has intervals for shares of a subset of the rows and for rankings, which all others refuse."""
+
+
+class UsesGauges(ABC):  # noqa: B024
+    """Compares what the rows give beside a value with a bound that a guess declares: :attr:`Guess.gauge`."""
+
+
 class ChecksHypotheses(ABC):
     """Can say whether a hypothesis is rejected: symbols 1 and 0."""
 

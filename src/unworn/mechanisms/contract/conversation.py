@@ -10,7 +10,13 @@ from dataclasses import replace
 
 from unworn.errors import Unaskable
 from unworn.events import Ended, Event, Finished, Stopped
-from unworn.mechanisms.contract.capabilities import BoundsWidth, ChecksHypotheses, LimitsQuestions, RepricesBatches
+from unworn.mechanisms.contract.capabilities import (
+    AnswersSubsets,
+    BoundsWidth,
+    ChecksHypotheses,
+    LimitsQuestions,
+    RepricesBatches,
+)
 from unworn.mechanisms.contract.mechanism import Mechanism
 from unworn.mechanisms.contract.offer import Offer, whole_range
 from unworn.mechanisms.contract.state import State
@@ -22,7 +28,8 @@ from unworn.queries.row_protocol import Rows
 
 def check_question(mechanism: Mechanism, facts: Facts) -> None:
     """Refuse a question of a kind that a mechanism has no answer to, from public facts alone."""
-    refuse_subsets(mechanism, facts)
+    if not isinstance(mechanism, AnswersSubsets):
+        refuse_subsets(mechanism, facts)
     if isinstance(mechanism, LimitsQuestions):
         mechanism.check(facts)
     else:

@@ -16,16 +16,20 @@ from unworn.queries.query import Facts, Kind
 class Guess:
     """What the asker expects, in the question's own units, with its standard error where known.
 
-    ``discordance`` is for paired questions: how large the mean absolute difference is expected to be at most.
+    ``discordance`` is for paired questions: how large the mean absolute difference is expected to be at most. ``gauge``
+    is the like for others: the fewest rows of a subset, or of the rarer class of a ranking; of a mean the largest
+    variance, as a share of the squared length of the range.
     """
 
     value: float
     error: float | None = None
     discordance: float | None = None
     origin: str = "asker"
+    gauge: float | None = None
 
     def to_json(self) -> list[Any]:
-        return [self.value, self.error, self.discordance, self.origin]
+        told = [self.value, self.error, self.discordance, self.origin]
+        return told if self.gauge is None else [*told, self.gauge]
 
 
 class Payload:
@@ -37,6 +41,8 @@ class Payload:
 
     __slots__ = ()
 
+    gauge: float | None = None
+    """The declared or known bound of what the rows give beside the value, but for a paired question's."""
     guess: float | None = None
     """The guess that the rows are compared with, in the question's own units."""
     null: tuple[int, float, float] | None = None

@@ -41,6 +41,7 @@ _PLACES: dict[str, Any] = {
     "most": 0,
     "requested": False,
     "rate": 0.0,
+    "gauge": None,
 }
 """The names of the numbers after the header, in their order, and what says nothing."""
 _NAMES, _DEFAULTS = tuple(_PLACES), list(_PLACES.values())
@@ -49,7 +50,7 @@ IN_UNITS = (False, False, False, True, True, False, False, False, *(name in _IN_
 """Which places hold numbers in the question's own units. A level or a price has none, whatever the question's are."""
 _AT = {name: place for place, name in enumerate(_NAMES)}
 _BITS = [1 << place for place in range(len(_NAMES))]
-_FINAL, _KEPT, _REQUESTED, _RATE = (_AT[name] for name in ("final", "kept", "requested", "rate"))
+_FINAL, _KEPT, _REQUESTED, _RATE, _GAUGE = (_AT[name] for name in ("final", "kept", "requested", "rate", "gauge"))
 _UP_TO_PLACE, _UP_TO_RADIUS, _UP_TO_REQUESTED = (_AT[name] + 1 for name in ("place", "radius", "requested"))
 
 _HOMES = (
@@ -99,11 +100,14 @@ def offer_list(offer: Offer) -> list[Any]:
     places, read, _ = layout
     for place, value in zip(places, read(payload), strict=True):
         values[place] = value
-    if not values[_RATE]:
-        if values[_REQUESTED]:
-            del values[_UP_TO_REQUESTED:]
-        else:
-            del values[_UP_TO_RADIUS if values[_KEPT] or values[_FINAL] is not None else _UP_TO_PLACE :]
+    if values[_GAUGE] is not None:
+        return header + values
+    if values[_RATE]:
+        del values[_GAUGE:]
+    elif values[_REQUESTED]:
+        del values[_UP_TO_REQUESTED:]
+    else:
+        del values[_UP_TO_RADIUS if values[_KEPT] or values[_FINAL] is not None else _UP_TO_PLACE :]
     return header + values
 
 

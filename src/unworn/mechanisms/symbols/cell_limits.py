@@ -24,15 +24,16 @@ def interval(
 ) -> tuple[float, float]:
     """The limits for a cell, in the question's own units, cut to its range.
 
-    ``gauge`` bounds what the rows say beside the value: of a paired question the mean absolute difference, as a share
-    of the span. Each limit is at the level exp(``log_side``), at most one half; without one they share the offer's.
+    ``gauge`` bounds what the rows say beside the value (:mod:`~unworn.mechanisms.symbols.gauges`): of a paired question
+    the mean absolute difference, as a share of the span. Each limit is at the level exp(``log_side``), at most one
+    half; without one they share the offer's.
     """
     return _LIMITS[offer.kind](offer, cell, gauge, log_side)
 
 
 def _share_limits(offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None) -> tuple[float, float]:
     """Clopper and Pearson's limits: of each end only the outer one is needed."""
-    n, level = offer.rows, _side_level(offer, log_side)
+    n, level = offer.rows, side_level(offer, log_side)
     check_whole("the number of rows", n, 1)
     check_log_level(level)
     first, last = attainable(cell, n)
@@ -40,13 +41,18 @@ def _share_limits(offer: Offer, cell: tuple[float, float], gauge: float, log_sid
 
 
 def _mean_limits(offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None) -> tuple[float, float]:
-    """Chernoff's limits for any mean of values in a range."""
-    n, level = offer.rows, _side_level(offer, log_side)
+    """Chernoff's limits for any mean of values in a range; or those for a variance of at most the gauge."""
+    n, level = offer.rows, side_level(offer, log_side)
     scaled_low, scaled_high = _scaled(offer, cell, offer.low, 0.0)
     check_rows(n)
     check_log_level(level)
-    low = kl_above(1.0 - scaled_low, scaled_low, -level / n)[1]
-    high = kl_above(scaled_high, 1.0 - scaled_high, -level / n)[0]
+    if offer.payload.gauge is None:
+        low = kl_above(1.0 - scaled_low, scaled_low, -level / n)[1]
+        high = kl_above(scaled_high, 1.0 - scaled_high, -level / n)[0]
+    else:
+        from unworn.bounds.questions import variance_cell_limits  # loaded by those who declare a variance
+
+        low, high = variance_cell_limits(scaled_low, scaled_high, min(gauge + ROUNDING, 0.25), n, level)
     return max(offer.low + low * offer.span, offer.low), min(offer.low + high * offer.span, offer.high)
 
 
@@ -67,15 +73,37 @@ def _difference_limits(
     return max(low * offer.span, offer.low), min(high * offer.span, offer.high)
 
 
+def _subset_limits(
+    offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None
+) -> tuple[float, float]:
+    """Those for a share of at least so many rows as the gauge says."""
+    from unworn.bounds.questions import conditional_cell_limits  # loaded by those who ask for subsets
+
+    low, high = (min(max(edge, 0.0), 1.0) for edge in cell)
+    return conditional_cell_limits(low, high, math.ceil(gauge), offer.rows, side_level(offer, log_side))
+
+
+def _ranking_limits(
+    offer: Offer, cell: tuple[float, float], gauge: float, log_side: float | None
+) -> tuple[float, float]:
+    """Those for a ranking whose rarer class has at least so many rows as the gauge says."""
+    from unworn.bounds.questions import ranking_cell_limits
+
+    low, high = _scaled(offer, cell, 0.0, 0.0)
+    return ranking_cell_limits(low, high, math.ceil(gauge), side_level(offer, log_side))
+
+
 _LIMITS: dict[str, Callable[[Offer, tuple[float, float], float, float | None], tuple[float, float]]] = {
     "binary": _share_limits,
     "unit": _mean_limits,
     "paired": _difference_limits,
+    "conditional": _subset_limits,
+    "ranking": _ranking_limits,
 }
 """Which limits a question of a kind has. A kind that is not here has no cells."""
 
 
-def _side_level(offer: Offer, log_side: float | None) -> float:
+def side_level(offer: Offer, log_side: float | None) -> float:
     """ln of the level of each limit."""
     return (offer.log_level - LN2) / (1.0 - offer.payload.kept) if log_side is None else min(log_side, -LN2)
 

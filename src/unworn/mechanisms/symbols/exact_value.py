@@ -1,7 +1,6 @@
-"""The value on the rows itself, and what it may come with: a *gauge*, a second number that makes its limits narrower.
+"""The value on the rows itself, and what it may come with: a *gauge* (:mod:`~unworn.mechanisms.symbols.gauges`).
 
-Of a paired question it is the mean absolute difference. A mechanism that shows exact values shows both; one that tells
-cells tells whether the gauge is within its declared bound.
+A mechanism that shows exact values shows both; one that tells cells tells whether the gauge is within its bound.
 """
 
 from __future__ import annotations
@@ -10,32 +9,67 @@ from unworn.mechanisms.contract.mechanism import RAISED, Offer, Symbol
 from unworn.queries.query import Query
 from unworn.queries.row_protocol import Raised, Rows
 
-GAUGED = frozenset({"paired"})
-"""The kinds of question that have a gauge."""
-
 
 def read_value(offer: Offer, query: Query, rows: Rows) -> tuple[float, float]:
-    """A question's value on the offer's part of the rows, and its gauge in the question's own units (0 for none)."""
-    part = offer.payload.part
-    if offer.kind == "binary":
-        return int(rows.counts([query], part=part)[0]) / offer.rows, 0.0
-    if offer.kind == "unit":
-        return float(rows.means([query], part=part)[0]), 0.0
-    difference, size = rows.differences([query], part=part)[0]
-    return float(difference), float(size)
+    """A question's value on the offer's part of the rows, and its gauge (1 for none)."""
+    return spread_of(offer, _read(offer, query, rows))
 
 
 def exact_value(offer: Offer, query: Query, rows: Rows) -> Symbol:
-    """The value as a symbol, with its gauge where it has one; or that the question's code failed."""
+    """The value as a symbol, with its gauge where it has one; or that the question's code failed.
+
+    Of a paired question [difference, mean absolute difference] in its own units, of a share of a subset [rows that say
+    yes, rows in the subset], of a ranking [value, rows of the rarer class], of a mean with a declared variance [mean,
+    variance].
+    """
     try:
-        value, gauge = read_value(offer, query, rows)
+        return _read(offer, query, rows)
     except Raised:
         return RAISED
-    return [value, gauge] if offer.kind in GAUGED else value
 
 
 def spread_of(offer: Offer, symbol: Symbol) -> tuple[float, float]:
-    """The value that such a symbol holds, and its gauge as a share of the span, 1 where there is none."""
-    if isinstance(symbol, list):
+    """The value that such a symbol holds, and its gauge, 1 where there is none.
+
+    The share of a subset without rows, of which nothing is known, is said to be one half.
+    """
+    if not isinstance(symbol, list):
+        return float(symbol), 1.0
+    if offer.kind == "conditional":
+        count, size = symbol
+        return (count / size if size else 0.5), float(size)
+    if offer.kind == "ranking" and len(symbol) == RANK_NUMBERS:
+        return float(symbol[2]), float(min(symbol[0], symbol[1]))
+    if offer.kind == "paired":
         return symbol[0], min(symbol[1] / offer.span, 1.0)
-    return float(symbol), 1.0
+    value, gauge = symbol
+    return float(value), float(gauge)
+
+
+def likely_exact(offer: Offer) -> Symbol:
+    """What might be read of rows that nobody knows: the middle of the range, of half the rows where not all count."""
+    middle, some = (offer.low + offer.high) / 2, max(offer.rows // 2, 1)
+    if offer.kind == "conditional":
+        return [some // 2, some]
+    return [middle, some] if offer.kind == "ranking" else middle
+
+
+RANK_NUMBERS = 6
+"""How many numbers a final ranking tells: those of :class:`~unworn.bounds.questions.RankMoments`."""
+
+
+def _read(offer: Offer, query: Query, rows: Rows) -> Symbol:
+    part = offer.payload.part
+    if offer.kind == "binary":
+        return int(rows.counts([query], part=part)[0]) / offer.rows
+    if offer.kind == "unit":
+        if offer.payload.gauge is not None:
+            return [float(each) for each in rows.moments([query], part)[0]]
+        return float(rows.means([query], part=part)[0])
+    if offer.kind == "conditional":
+        return [int(each) for each in rows.statistics([query], part)[0]]
+    if offer.kind == "ranking":
+        value, smaller = rows.statistics([query], part)[0]
+        return [float(value), int(smaller)]
+    difference, size = rows.differences([query], part=part)[0]
+    return [float(difference), float(size)]

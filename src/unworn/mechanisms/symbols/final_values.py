@@ -30,10 +30,12 @@ from unworn.mechanisms.contract.mechanism import (
     has_failed,
 )
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import GAUGED, exact_value, spread_of
+from unworn.mechanisms.symbols.exact_limits import exact_limits
+from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
+from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of, keeps_bound, known_bound
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
 from unworn.queries.query import Facts, Query
-from unworn.queries.row_protocol import Rows
+from unworn.queries.row_protocol import Raised, Rows
 
 _FINER = 50
 """How many times finer than its half-width a final value is told where more is to follow."""
@@ -43,7 +45,9 @@ _FINER = 50
 @dataclass(frozen=True, slots=True)
 class FinalPayload(GridPayload):
     """(position, questions, whether they are the last), and what is known of the question from an earlier answer: where
-    the interval lies (``within``) and the bound of its gauge. If more is to follow, one of equal cells is told."""
+    the interval lies (``within``) and the bound of its gauge. If more is to follow, one of equal cells is told of what
+    lies ``inside`` the cell that was told; else that is where the value is expected, of questions whose limits are made
+    for what is expected."""
 
     final: tuple[int, int, bool] = field()
     kept: float = 0.0
@@ -51,6 +55,7 @@ class FinalPayload(GridPayload):
     discordance: float = 1.0
     cells: int = 0
     inside: tuple[float, float] | None = None
+    gauge: float | None = None
 
     def numbers(self) -> dict[str, Any]:
         return {**CodedPayload.numbers(self), "final": list(self.final)}
@@ -78,25 +83,42 @@ def final_offer(
         ((low, high), spread), known = told
         inside, within = (max(low, facts.low), min(high, facts.high)), (known.low, known.high)
     payload = FinalPayload((place.position, place.questions, place.last), state.kept, within, spread)
+    if told is not None and place.told is not None and facts.kind != "paired" and gauge_of(place.told[0]) is not None:
+        # What code may do otherwise the second time is still what to expect of it; where it is more, that is checked.
+        ((low, high), gauge), _ = told
+        likely = (max(low, facts.low), min(high, facts.high))
+        payload = replace(payload, discordance=1.0, gauge=gauge, inside=likely if place.last else None)
     offer = Offer.about(facts, state.asked + 1 + place.position, state.rows, level, payload)
     if place.last:
         return offer
-    if facts.kind in GAUGED and place.told is None:
-        raise Unaskable("to go on after the final value of a comparison, ask the comparison first")
+    if (facts.kind == "paired" or facts.kind in SUBSETS) and place.told is None:
+        what = "a comparison" if facts.kind == "paired" else "a ranking or of a share of a subset"
+        raise Unaskable(f"to go on after the final value of {what}, ask the question itself first")
     middle = (inside[0] + inside[1]) / 2
-    low, high = interval(offer, (middle, middle), spread)
+    low, high = interval(offer, (middle, middle), known_bound(offer))
     cells = max(2, math.ceil(2 * _FINER * (inside[1] - inside[0]) / (high - low)))
     return offer.with_payload(replace(payload, cells=cells, inside=inside))
 
 
 def answer_final(offer: Offer, query: Query, rows: Rows) -> Reply:
     """Read the rows."""
-    symbol, payload = exact_value(offer, query, rows), final_payload(offer)
+    payload = final_payload(offer)
+    if offer.kind == "ranking" and not payload.cells:
+        symbol = _ranking_value(query, rows)
+        return Reply(symbol, final_event(offer, symbol))
+    symbol = exact_value(offer, query, rows)
     if payload.cells and not has_failed(symbol):
         value, spread = spread_of(offer, symbol)
-        as_told = is_inside(offer, value) and spread <= payload.discordance + 1e-9
-        symbol = locate(offer, value) if as_told else RAISED
+        symbol = locate(offer, value) if is_inside(offer, value) and keeps_bound(offer, spread) else RAISED
     return Reply(symbol, final_event(offer, symbol))
+
+
+def _ranking_value(query: Query, rows: Rows) -> Symbol:
+    """A ranking with all that its limits can be made of."""
+    try:
+        return list(rows.moments([query])[0])
+    except Raised:
+        return RAISED
 
 
 def final_event(offer: Offer, symbol: Symbol) -> Event:
@@ -118,11 +140,12 @@ def reveal_final(offer: Offer, symbol: Symbol) -> Published:
     """Never wider than what was known before."""
     payload = final_payload(offer)
     if payload.cells:
-        cell, spread = edges(offer, int(spread_of(offer, symbol)[0])), payload.discordance
+        cell = edges(offer, _cell_number(symbol))
+        low, high = interval(offer, cell, known_bound(offer))
     else:
-        value, spread = spread_of(offer, symbol)
+        value, _ = spread_of(offer, symbol)
         cell = (value, value)
-    low, high = interval(offer, cell, spread)
+        low, high = exact_limits(offer, symbol, payload.inside)
     within = payload.within
     if within is not None and max(low, within[0]) <= min(high, within[1]):
         low, high = max(low, within[0]), min(high, within[1])
@@ -136,7 +159,29 @@ def likely_final(offer: Offer) -> Symbol:
     middle = min(max((offer.low + offer.high) / 2, low), high)
     if payload.cells:
         return locate(offer, middle)
-    return [middle, payload.discordance * offer.span] if offer.kind in GAUGED else middle
+    if offer.kind == "paired":
+        return [middle, payload.discordance * offer.span]
+    least = int(known_bound(offer))
+    if offer.kind == "conditional":
+        return [round(middle * least), least]
+    if offer.kind == "ranking":
+        return _likely_ranking(middle, least, offer.rows)
+    return middle if payload.gauge is None else [middle, payload.gauge]
+
+
+def _likely_ranking(value: float, least: int, rows: int) -> Symbol:
+    """A ranking as its value lets one expect, with so many rows of the rarer class, and no others than the two."""
+    if not 0 < least < rows:
+        return [0, rows, 0.5, 0.25, 0.25, 0.25]
+    from unworn.bounds.questions import hanley_mcneil
+
+    return [least, rows - least, value, value * (1 - value), *hanley_mcneil(value)]
+
+
+def _cell_number(symbol: Symbol) -> int:
+    if not isinstance(symbol, int):
+        raise ValueError(f"one of equal cells is told by its number, not by {symbol!r:.40}")
+    return symbol
 
 
 def likely_within(offer: Offer, low: float, high: float) -> Symbol:
@@ -151,6 +196,16 @@ def widest_final(offer: Offer) -> float:
     near: list[Symbol] = [symbol]
     if payload.cells:  # a cell beside it may hold one count more
         near = [min(max(int(spread_of(offer, symbol)[0]) + step, 0), payload.cells - 1) for step in (-1, 0, 1)]
+    elif offer.kind == "ranking" or (payload.gauge is not None and offer.runs_code):
+        return _known_width(offer, payload)  # it may vary more than is expected of it
+    elif offer.kind == "unit" and payload.gauge is not None and payload.inside is not None:
+        near = [[value, payload.gauge] for value in (*payload.inside, sum(payload.inside) / 2)]
     told = [reveal_final(free, each) for each in near]
     widest = max(one.high - one.low for one in told)
     return min(widest, payload.within[1] - payload.within[0] if payload.within else widest) / 2
+
+
+def _known_width(offer: Offer, payload: FinalPayload) -> float:
+    """The half-width of what was known."""
+    low, high = payload.within or (offer.low, offer.high)
+    return (high - low) / 2

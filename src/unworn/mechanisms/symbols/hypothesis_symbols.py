@@ -12,6 +12,7 @@ from unworn.bounds.rejection import balance_rejects, difference_rejects, mean_re
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Symbol
 from unworn.mechanisms.symbols.cell_limits import ROUNDING
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
+from unworn.mechanisms.symbols.gauges import SUBSETS
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
@@ -39,7 +40,7 @@ def judged(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
 
 
 def rejects(offer: Offer, side: int, null: float, value: float, spread: float, level: float) -> bool:
-    """Whether a value on the rows (with its share of discordance, if it is paired) rejects a hypothesis.
+    """Whether a value on the rows, with its gauge where it has one, rejects a hypothesis.
 
     The hypothesis is that the population's value is at most ``null`` (``side`` 1), or at least (-1).
 
@@ -48,6 +49,13 @@ def rejects(offer: Offer, side: int, null: float, value: float, spread: float, l
     (True, False)
     """
     n = offer.rows
+    if offer.kind in SUBSETS:
+        # Given how many rows count, it is a share or a mean of so many; without any, nothing speaks against anything.
+        if not spread:
+            return False
+        if offer.kind == "conditional":
+            return share_rejects(side, null, round(value * spread), spread, level)
+        return mean_rejects(side, null, _within(0.0, value - side * ROUNDING), spread, level)
     if offer.kind == "binary":
         return share_rejects(side, null, round(value * n), n, level)
     if offer.kind == "unit":

@@ -275,7 +275,7 @@ class Sample(SampledUnits):
         with self.reading():
             return row_passes.differences(self, queries, self.members(part))
 
-    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, ...]]:
         """For means: (mean, variance as a share of the squared length of the range) over units."""
         with self.reading():
             return row_passes.moments(self, queries, self.members(part))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,23 +25,24 @@ def rankings(
     queries: Sequence[Query], facts: Sequence[Facts], members: Bools | None, evaluate: Evaluate
 ) -> list[tuple[float, int]]:
     """For each question how often a positive row outranks a negative one, and how many rows the rarer class has."""
-    found: list[tuple[float, int]] = []
-    for query, fact in zip(queries, facts, strict=True):  # one at a time: each keeps the scores of all the rows
-        above: list[NDArray[Any]] = []
-        under: list[NDArray[Any]] = []
+    classes = (_classes(query, fact, members, evaluate) for query, fact in zip(queries, facts, strict=True))
+    return [outranking_share(above, under) for above, under in classes]  # one at a time: each keeps all the scores
 
-        def take(
-            _: int, rows: slice, ranked: Any, above: list[NDArray[Any]] = above, under: list[NDArray[Any]] = under
-        ) -> None:
-            scores, positive, negative = ranked
-            if members is not None:
-                positive, negative = positive & members[rows], negative & members[rows]
-            above.append(scores[positive])
-            under.append(scores[negative])
 
-        evaluate([query], [fact], take)
-        found.append(outranking_share(np.concatenate(above), np.concatenate(under)))
-    return found
+def _classes(query: Query, fact: Facts, members: Bools | None, evaluate: Evaluate) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The scores of positive rows, and those of negative ones."""
+    above: list[NDArray[Any]] = []
+    under: list[NDArray[Any]] = []
+
+    def take(_: int, rows: slice, ranked: Any) -> None:
+        scores, positive, negative = ranked
+        if members is not None:
+            positive, negative = positive & members[rows], negative & members[rows]
+        above.append(scores[positive])
+        under.append(scores[negative])
+
+    evaluate([query], [fact], take)
+    return np.concatenate(above), np.concatenate(under)
 
 
 def moments(
@@ -50,8 +52,18 @@ def moments(
     members: Bools | None,
     evaluate: Evaluate,
     unit_means: Callable[[], list[Floats]],
-) -> list[tuple[float, float]]:
-    """For each question the mean over units, and the variance as a share of the squared length of the range."""
+) -> list[tuple[float, ...]]:
+    """For each question the mean over units, and the variance as a share of the squared length of the range.
+
+    Rankings, which are asked apart from means, get what :class:`~unworn.bounds.questions.RankMoments` has.
+    """
+    if facts and all(fact.kind == "ranking" for fact in facts):
+        from unworn.bounds.questions import rank_moments  # loaded by those who rank
+
+        return [
+            astuple(rank_moments(*_classes(query, fact, members, evaluate)))
+            for query, fact in zip(queries, facts, strict=True)
+        ]
     for query, fact in zip(queries, facts, strict=True):
         if fact.kind not in ("binary", "unit", "paired"):
             raise Unaskable(f"{query.label} is no mean over rows, and has no variance")
@@ -83,3 +95,21 @@ def spread(fact: Facts, total: float, squares: float, size: int) -> tuple[float,
     mean = min(max(total / size, 0.0), 1.0)
     variance = min(max(squares / size - mean * mean, 0.0), mean * (1.0 - mean))
     return min(max(fact.low + mean * (fact.high - fact.low), fact.low), fact.high), variance
+
+
+def fourth_moment(
+    sample: Sample, query: Query, mean: float, evaluate: Evaluate, unit_means: Callable[[], Any]
+) -> float:
+    """The mean of (value - mean)⁴ over units, on the scale of [0, 1]: how well a variance is known."""
+    fact = query.facts(sample.schema, sample.length)
+    total = Exact()
+
+    def take(_: int, rows: slice, values: NDArray[Any]) -> None:
+        apart = (values.astype(np.float64, copy=False) - mean) / (fact.high - fact.low)
+        total.add(float(np.sum(np.square(apart * apart))))
+
+    if sample.unit_of_row is None:
+        evaluate([query], [fact], take)
+    else:
+        take(0, slice(None), unit_means()[0])
+    return min(total.total / sample.size, 1.0)

@@ -142,7 +142,7 @@ class Stored:
     def differences(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> NoReturn:
         raise Unaskable("paired questions compare predictions, which rows kept in an engine do not take")
 
-    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, float]]:
+    def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, ...]]:
         """For means: (mean, variance as a share of the squared length of the range), in one pass."""
         if part is not None:
             raise self._whole()
@@ -152,7 +152,7 @@ class Stored:
         squares = [Squares(q, f.low, f.high) for q, f in zip(queries, facts, strict=True) if f.kind == "unit"]
         sums = self.engine.sums([*queries, *squares])
         squared = iter(sums[len(queries) :])
-        told = []
+        told: list[tuple[float, ...]] = []
         for fact, total in zip(facts, sums, strict=False):
             scaled = float((total - Fraction(fact.low) * self.rows) / Fraction(fact.high - fact.low))
             told.append(spread(fact, scaled, scaled if fact.kind == "binary" else float(next(squared)), self.rows))

@@ -1,0 +1,162 @@
+"""Shares of a subset, rankings and means that vary little, through the real holdout: what they cost and how wide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, roc_auc_score
+
+from unworn import Holdout, col, mean, share
+from unworn.errors import Unaskable
+from unworn.ledger.seeded_keys import SeededStore
+from unworn.mechanisms import Gaussian, Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
+from unworn.mechanisms.contract.record import Record
+from unworn.queries.query import Facts
+from unworn.record.replay.store_check import check_stored_chain
+
+RNG = np.random.default_rng(11)
+N = 6_000
+X = {"a": RNG.random(N), "arm": RNG.integers(0, 2, N)}
+Y = (RNG.random(N) < 0.3).astype(int)
+SCORES = np.clip(0.4 + 0.25 * Y + 0.18 * RNG.standard_normal(N), 0, 1)
+CALLED = (SCORES > 0.55).astype(int)
+PRICES = 300 * RNG.lognormal(0, 1, N)
+PREDICTED = PRICES + 290 * RNG.standard_t(4, N)
+
+
+def records(holdout: Holdout) -> list[Record]:
+    return [Record.from_body(entry.body) for entry in holdout._desk.store.read(holdout.id, 1)]
+
+
+def verified(store: SeededStore) -> bool:
+    ((holdout, first),) = store.holdouts().items()
+    check_stored_chain(store, first, len(store.read(holdout, 0)))
+    return True
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "specificity", "f1", "roc_auc", "matthews_corrcoef"])
+def test_practice_rows_guess_and_declare(metric: str) -> None:
+    store = SeededStore(np.random.default_rng(5))
+    holdout = Holdout(X, Y, practice=0.25, ledger=store)
+    answer = holdout.score(SCORES if metric == "roc_auc" else CALLED, metric=metric)
+    assert answer.low < answer.value < answer.high
+    for record in records(holdout):
+        assert record.published.source == "guess"
+        assert record.facts.kind == "binary" or (record.guess is not None and record.guess.gauge)
+    assert holdout.meter.surprises == 0
+    final = holdout.final(answer)
+    assert final.width < 0.75 * answer.width
+    assert verified(store)
+
+
+def test_final_values_are_the_rows_own() -> None:
+    store = SeededStore(np.random.default_rng(5))
+    holdout = Holdout(X, Y, practice=0, ledger=store)
+    area, f1 = holdout.score(SCORES, metric="roc_auc"), holdout.score(CALLED, metric="f1")
+    assert {record.published.source for record in records(holdout)} == {"grid"}  # nobody guessed: octave and cell
+    told = holdout.final([area, f1])
+    assert told[0].value == pytest.approx(roc_auc_score(Y, SCORES))
+    assert told[1].value == pytest.approx(f1_score(Y, CALLED))
+    assert told[0].width < area.width
+    assert verified(store)
+
+
+def test_a_mean_that_varies_little_has_a_narrow_interval() -> None:
+    store = SeededStore(np.random.default_rng(5))
+    holdout = Holdout(X, PRICES, practice=0.25, ledger=store)
+    answer = holdout.score(PREDICTED, metric="mae", range=(0, 5000))
+    (record,) = records(holdout)
+    assert record.guess is not None
+    assert record.guess.gauge is not None
+    assert answer.source == "guess"
+    assert answer.width < 60
+    assert holdout.quote_final(answer).widths[0] < 22
+    final = holdout.final(answer)
+    assert final.width < 22
+    assert verified(store)
+    plain = Holdout(X, PRICES, practice=0, ledger=None)  # nobody declares anything: as wide as the range makes it
+    assert plain.score(PREDICTED, metric="mae", range=(0, 5000), guess=288.0).width > 80
+    assert len(records(plain)[0].offer.to_json()) < 28
+
+
+def test_the_asker_declares_and_is_surprised() -> None:
+    store = SeededStore(np.random.default_rng(5))
+    holdout = Holdout(X, Y, practice=0, ledger=store)
+    values = mean(col("a").fill(0), range=(0, 10))
+    narrow = holdout.ask(values, guess=0.5, gauge=0.3)
+    assert narrow.source == "guess"
+    assert narrow.width < 0.12
+    wrong = holdout.ask(mean(col("a").fill(0), range=(0, 20)), guess=0.5, gauge=0.1)
+    assert wrong.source == "surprise"
+    assert isinstance(records(holdout)[-1].symbol, list)
+    few = holdout.ask(share(col("a") > 0.5, given=col("arm") == 1), guess=0.5, gauge=2_500)
+    assert few.source == "guess"
+    many = holdout.ask(share(col("a") > 0.6, given=col("arm") == 1), guess=0.4, gauge=5_000)
+    assert many.source == "surprise"
+    assert holdout.meter.surprises == 2
+    assert verified(store)
+
+
+def test_what_is_declared_is_checked_first() -> None:
+    holdout = Holdout(X, Y, practice=0, ledger=None)
+    subset = share(col("a") > 0.5, given=col("arm") == 1)
+    for question, gauge, why in (
+        (subset, -1, "fewest rows"),
+        (subset, N + 1, "fewest rows"),
+        (subset, float("nan"), "fewest rows"),
+        (share(col("a") > 0.5), 0.1, "leave it out"),
+        (mean(col("a").fill(0), range=(0, 1)), float("inf"), "finite"),
+    ):
+        with pytest.raises(Unaskable, match=why):
+            holdout.ask(question, guess=0.5, gauge=gauge)
+    with pytest.raises(Unaskable, match="give guess="):
+        holdout.ask(subset, gauge=100)
+    with pytest.raises(Unaskable, match="its own gauge"):
+        holdout.score(CALLED, metric="f1", guess=0.6, gauge=100)
+    with pytest.raises(Unaskable, match="noise hides"):
+        holdout.ask(subset, noise=True)
+    assert holdout.meter.asked == 0
+
+
+def test_an_array_says_how_many_rows_it_calls_positive() -> None:
+    holdout = Holdout(X, Y, practice=0, ledger=None)
+    guess = float(np.mean(Y[CALLED == 1]))
+    assert holdout.score(CALLED, metric="precision", guess=guess).source == "guess"
+    (record,) = records(holdout)
+    assert record.guess is not None
+    assert record.guess.gauge == np.count_nonzero(CALLED)
+
+
+def test_tests_of_shares_of_a_subset_and_of_rankings() -> None:
+    holdout = Holdout(X, Y, practice=0, ledger=None)
+    subset = share(col("a") > 0.5, given=col("arm") == 1)
+    assert holdout.test(subset, above=0.4).rejected
+    assert not holdout.test(subset, above=0.55).rejected
+
+
+def test_others_split_or_refuse() -> None:
+    question = share(col("a") > 0.5, given=col("arm") == 1)
+    for mechanism, asks in ((SampleSplitting(), 3), (Naive(), None)):
+        holdout = Holdout(X, Y, mechanism=mechanism, asks=asks, practice=0, ledger=None)
+        answer = holdout.ask(question)
+        assert answer.low < 0.5 < answer.high
+        area = holdout.score(SCORES, metric="roc_auc")
+        assert area.low < area.value < area.high
+    for mechanism in (Rounding(), Gaussian()):
+        holdout = Holdout(X, Y, mechanism=mechanism, asks=3, practice=0, ledger=None)
+        with pytest.raises(Unaskable, match="ratio"):
+            holdout.ask(question)
+
+
+def test_offers_without_a_gauge_are_written_as_before() -> None:
+    mechanism = GuessAndCheck()
+    state = mechanism.begin(1000, 0.95)
+
+    facts = Facts("unit", 0.0, 1.0)
+    old, new = (mechanism.offer(state, facts, Guess(0.1, gauge=gauge)) for gauge in (None, 0.01))
+    assert len(Guess(0.1).to_json()) == 4
+    assert len(old.to_json()) == 22
+    assert len(new.to_json()) == 29
+    assert Offer.from_json(old.to_json()) == old
+    assert Offer.from_json(new.to_json()) == new
+    assert mechanism.offer(state, facts, Guess(0.1, gauge=0.25)).payload.gauge is None  # says nothing
