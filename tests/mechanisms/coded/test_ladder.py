@@ -36,6 +36,7 @@ from unworn.mechanisms.coded.coded_payloads import CellsPayload
 from unworn.mechanisms.coded.ladder import RungPayload
 from unworn.mechanisms.coded.rungs import Rungs
 from unworn.mechanisms.contract.conversation import publish_symbol, published_width
+from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, State
 from unworn.queries import accuracy, compare, function
 from unworn.queries.query import Facts
@@ -429,7 +430,7 @@ def test_a_card_alone_with_its_ledger_and_forged(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="does not know"):
         made.mechanism.after(made.mechanism.begin(10, 0.95), Looked(0, 0))
     for ladder in (made.mechanism, Ladder(0.1, 4.0, False, range=(0, 5))):
-        assert from_json(json.loads(json.dumps(ladder.to_json()))) == ladder
+        assert from_json(json.loads(json.dumps(mechanism_json(ladder)))) == ladder
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from unworn.lab import SignWorld
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Offer, PairedLadder, from_json
 from unworn.mechanisms.contract.conversation import publish_symbol
+from unworn.mechanisms.contract.declarations import mechanism_json
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED
 from unworn.queries import accuracy, compare
 from unworn.queries.predictions import NamedPredictions
@@ -177,7 +178,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="does not know"):
         EXACT.after(EXACT.begin(10, 0.95), Looked(0, 0))
     for ladder in (EXACT, PairedLadder("heuristic", higher=False)):
-        assert from_json(json.loads(json.dumps(ladder.to_json()))) == ladder
+        assert from_json(json.loads(json.dumps(mechanism_json(ladder)))) == ladder
 
 
 def test_code_that_fails_is_paid_for() -> None:

@@ -43,6 +43,7 @@ class SampleSplitting(Mechanism, AnswersSubsets, LimitsQuestions, ChecksHypothes
 
     Examples
     --------
+    >>> from unworn.mechanisms.contract.conversation import likely_width
     >>> split = SampleSplitting(rounds=4)
     >>> state = split.begin(rows=10_000, confidence=0.95, asks=1_000)
     >>> offer = split.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), None)

@@ -112,6 +112,7 @@ class GuessAndCheck(
 
     Examples
     --------
+    >>> from unworn.mechanisms.contract.conversation import published_width
     >>> mechanism = GuessAndCheck()
     >>> state = mechanism.begin(rows=10_000, confidence=0.95)
     >>> offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.9))

@@ -33,6 +33,7 @@ class Rounding(CodedMechanism, ChecksHypotheses):
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> rounding = Rounding.for_(rows=10_000, asks=41)
     >>> state = rounding.begin(10_000, 0.95, asks=41)
     >>> first = rounding.offer(state, Facts("binary", 0.0, 1.0, True), None)
