@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from rich.table import Column, Table
 
+from metric_widths import metric_widths
 from searches import searches
 from table import Row, as_json, compared, console, count, options, show, verdict
 from unworn import Holdout, col, share
@@ -211,14 +212,16 @@ def main() -> None:
         table.add_row(str(case), *numbers, *(f"{width:.4f}" for width in widths.values()))
     told, lawful = [*reference(), *final()], floors()
     guessed, searched = honest(3 if chosen.quick else 20, asks=1_000), searches()
+    others = metric_widths()
     if chosen.json:
-        print(as_json([*judged, *told, *lawful, *guessed, *searched, *released]))
+        print(as_json([*judged, *told, *lawful, *guessed, *searched, *others, *released]))
         return
     console().print(table)
     count(judged)
     show("Against independent numbers, and the final number", told, 4)
     show("Floors against the simple law in time, and against Bonferroni", lawful, 4)
     show("Honest guesses, from a training set of equal size", guessed, 4)
+    show("Metrics that are no plain shares, after 300 honest asks", others, 4)
     show("Searches of 200 models with practice rows, through Holdout", searched, 4)
 
 

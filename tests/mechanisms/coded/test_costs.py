@@ -16,6 +16,7 @@ from tests.mechanisms.synthetic.nodes import Told, answered, largest_antichain, 
 from unworn import Unaskable
 from unworn.bounds.code_length import Pattern, distance_nats, side_nats
 from unworn.mechanisms import Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
+from unworn.mechanisms.coded.coded_payloads import SharpenedPayload
 from unworn.mechanisms.coded.guess_slack import standard_error
 from unworn.mechanisms.coded.guess_words import farthest
 from unworn.mechanisms.contract.conversation import publish_symbol, published_width, widest_width
@@ -154,7 +155,9 @@ def test_no_population_misses_with_more_than_what_the_law_gives_the_word(
         state = mechanism.after(state, mechanism.event(offer, reached))
     for offer in (mechanism.offer(state, facts, Guess(guess, 0.0)), mechanism.offer(state, facts, None)):
         assert largest_miss(mechanism, state, offer, grid) <= 1 + 1e-6
-    sharp = replace(mechanism.sharpen(state, mechanism.offer(state, facts, Guess(guess, 0.0)), 0), within=None)
+    sharp = mechanism.sharpen(state, mechanism.offer(state, facts, Guess(guess, 0.0)), 0)
+    assert isinstance(sharp.payload, SharpenedPayload)
+    sharp = sharp.with_payload(replace(sharp.payload, within=None))
     assert largest_miss(mechanism, state, sharp, grid) <= 1 + 1e-6
 
 
@@ -258,9 +261,9 @@ def test_the_slack_in_own_units() -> None:
     assert euros.payload.cell == pytest.approx(euros.payload.slack / 3)
     assert GuessAndCheck(cell=0.02).offer(state, Facts("unit", 0.0, 200_000.0), Guess(0.0)).payload.cell == 4_000
     shifted = MECHANISM.offer(state, Facts("unit", -100_000.0, 100_000.0), Guess(80_000.0, 100.0))
-    assert shifted.slack == pytest.approx(euros.payload.slack)
+    assert shifted.payload.slack == pytest.approx(euros.payload.slack)
     paired = MECHANISM.offer(state, Facts("paired", -2.0, 2.0), Guess(0.1, None, 0.2))
-    assert paired.slack == pytest.approx(3.5 * math.sqrt(2) * 2 * math.sqrt((0.1 - 0.05**2) / 10_000))
+    assert paired.payload.slack == pytest.approx(3.5 * math.sqrt(2) * 2 * math.sqrt((0.1 - 0.05**2) / 10_000))
     assert GuessAndCheck(z=7.0).offer(state, Facts("unit", 0.0, 200_000.0), Guess(180_000.0, 100.0)).payload.slack == (
         pytest.approx(2 * euros.payload.slack)
     )
