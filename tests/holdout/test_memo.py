@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,10 @@ import pytest
 
 from unworn.holdout.memo import Memo
 from unworn.mechanisms import Offer
+from unworn.mechanisms.coded.blurred_counts import NoisyCountPayload
+from unworn.mechanisms.coded.coded_mechanism import OUTSIDE
+from unworn.mechanisms.coded.coded_payloads import CellsPayload
+from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
 from unworn.noise import Stream
 from unworn.queries import Query, col, mean, share, statistic
 from unworn.queries.row_protocol import Rows, Words
@@ -79,7 +82,8 @@ def test_a_batch_is_one_pass_and_leaves_streams_where_they_would_be() -> None:
 
 
 def noisy(query: Query, sample: Sample) -> Offer:
-    return replace(offer(query, sample), radius=20, kept=0.5)
+    payload = NoisyCountPayload(steps=sample.size, place=OUTSIDE, kept=0.5, radius=20)
+    return offer(query, sample).with_payload(payload)
 
 
 def test_a_batch_of_which_some_are_noisy_is_counted_once_and_rounded_once() -> None:
@@ -89,7 +93,11 @@ def test_a_batch_of_which_some_are_noisy_is_counted_once_and_rounded_once() -> N
     others = [mean(1 - col("x"), range=(0, 1)), mean(col("x") * 0.5, range=(0, 1))]
     queries = [BINARY, UNIT, *others, share(col("x") > 0.8)]
     noises = [stream(place) for place in range(5)]
-    offers = [noisy(BINARY, sample), noisy(UNIT, sample), *(offer(query, sample) for query in others)]
+    offers = [
+        noisy(BINARY, sample),
+        noisy(UNIT, sample),
+        *(offer(query, sample).with_payload(CellsPayload(8)) for query in others),
+    ]
     offers.append(noisy(queries[-1], sample))
     memo.prefetch(list(zip(queries, offers, strict=True)), noises, all_noisy=False)
     assert sample.read_for == [4]  # all but the one mean that is surely noisy
@@ -107,7 +115,8 @@ def test_guesses_that_are_checked_with_noise_are_rounded_together() -> None:
     memo = Memo(sample)
     queries = [UNIT, mean(1 - col("x"), range=(0, 1)), BINARY]
     noises = [stream(place) for place in range(3)]
-    offers = [replace(noisy(query, sample), guess=0.5, rate=0.1) for query in queries]
+    payload = NoisyCheckPayload(0.5, 0.1, sample.size, OUTSIDE, 0.5, 20, 0.1)
+    offers = [offer(query, sample).with_payload(payload) for query in queries]
     memo.prefetch(list(zip(queries, offers, strict=True)), noises, all_noisy=False)
     assert [memo.rounded([query], [noise])[0] for query, noise in zip(queries, noises, strict=True)] == [
         Sample.rounded(sample, [query], [stream(place)])[0] for place, query in enumerate(queries)

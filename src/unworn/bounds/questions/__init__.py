@@ -12,7 +12,7 @@ from unworn.bounds.questions.conditional_shares import (
     octave_rows,
     row_octave,
 )
-from unworn.bounds.questions.declarations import (
+from unworn.bounds.questions.declared_bounds import (
     declared_rows,
     declared_smaller_class,
     declared_variance,

@@ -52,16 +52,7 @@ from unworn.mechanisms.contract.capabilities import (
     SharpensAnswers,
     UsesGauges,
 )
-from unworn.mechanisms.contract.mechanism import (
-    RAISED,
-    Guess,
-    Offer,
-    Published,
-    Reply,
-    State,
-    Symbol,
-    has_failed,
-)
+from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of
 from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges
 from unworn.noise import Stream

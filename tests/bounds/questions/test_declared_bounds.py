@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.two_sizes import reseeded
-from unworn.bounds.questions.declarations import (
+from unworn.bounds.questions.declared_bounds import (
     declared_rows,
     declared_smaller_class,
     declared_variance,
