@@ -48,7 +48,7 @@ def misses_at_the_edge(seed: int, features: int = 200, rows: int = 200) -> bool:
     has, state = rng.random((rows, features)) < 0.5, CHECKED.begin(rows, 0.5)
     signs = np.zeros(features)
     first = CHECKED.offer(state, FACTS, Guess(0.5, 0.0))
-    edge = min(first.slack, 0.45)
+    edge = min(first.payload.slack, 0.45)  # type: ignore[attr-defined]
     for each in range(features + 3):
         if each < features:
             bits, guess = has[:, each], 0.5 + 0.85 * edge
@@ -81,6 +81,6 @@ def test_the_same_with_surprises_that_cost_nothing(size: int, monkeypatch: pytes
     monkeypatch.setattr(noisy_checks, "agreement_reach", lambda *_: 10)
     monkeypatch.setattr(noisy_checks, "surprise_nats", lambda *_: 1.0)
     for home in (noisy_checks, blurred_counts):
-        monkeypatch.setattr(home, "matched_cost", lambda offer, symbol: (isinstance(symbol, list), 0.0))
+        monkeypatch.setattr(home, "matched_cost", lambda offer, payload, symbol: (isinstance(symbol, list), 0.0))
     missed = sum(misses_at_the_edge(seed) for seed in range(reseeded(950), reseeded(950) + size))
     assert binom.sf(missed - 1, size, 0.5) < ALARM

@@ -22,9 +22,10 @@ from unworn.events import Matched
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, from_json
 from unworn.mechanisms.coded import noisy_checks
-from unworn.mechanisms.coded.noisy_checks import agreeing_reach, draw_agreement, guessed_count
+from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload, agreeing_reach, draw_agreement, guessed_count
 from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED
+from unworn.mechanisms.contract.offer_codec import _PLACES, HEADER
 from unworn.noise import Stream
 from unworn.plan.guess_price import guess_width, noisy_check_width
 from unworn.plan.option_prices import noise_width
@@ -60,10 +61,15 @@ def test_mistake_surprises_that_cost_nothing(monkeypatch: pytest.MonkeyPatch, ch
     """Neither the check nor the noise that follows charged: then the promise is passed, and only then."""
     small_terms(monkeypatch, 0.1, 2.0, 2, 0)
     if not charged:
-        free = lambda offer, symbol: (isinstance(symbol, list), 0.0)  # noqa: E731
+        free = lambda offer, payload, symbol: (isinstance(symbol, list), 0.0)  # noqa: E731
         monkeypatch.setattr("unworn.mechanisms.coded.blurred_counts.matched_cost", free)
         monkeypatch.setattr(noisy_checks, "matched_cost", free)
     assert (worst(CHECKED, 6, 0.5, "cf") <= 1.0) is charged
+
+
+def checked(offer: Offer) -> NoisyCheckPayload:
+    assert isinstance(offer.payload, NoisyCheckPayload)
+    return offer.payload
 
 
 def missed_at(truth: float, cut: bool) -> float:
@@ -71,7 +77,7 @@ def missed_at(truth: float, cut: bool) -> float:
     mechanism = GuessAndCheck(surprises=25)
     offer = mechanism.offer(mechanism.begin(200, 0.95), FACTS, Guess(0.5, 0.0))
     agreeing = agreement_chances(offer)
-    assert 10 < agreeing_reach(offer) < 90
+    assert 10 < agreeing_reach(offer, checked(offer)) < 90
     if not cut:
         agreeing = np.where(agreeing > 0, agreeing, 1.0)
     told, missed = publish_symbol(mechanism, offer, 0), 0.0
@@ -98,10 +104,12 @@ def test_agreement_is_drawn_with_the_chances_that_are_priced() -> None:
     """4,000 draws at each of some counts: none further off than one in 10^8 would be."""
     mechanism = GuessAndCheck(surprises=25)
     offer = mechanism.offer(mechanism.begin(1_000, 0.95), FACTS, Guess(0.3))
-    chances, guess, reach = agreement_chances(offer), guessed_count(offer), agreeing_reach(offer)
+    payload = checked(offer)
+    chances, guess, reach = agreement_chances(offer), guessed_count(offer, payload), agreeing_reach(offer, payload)
     for away in (0, 60, -90, reach, -reach, reach + 1, -reach - 1):
         chance, count = float(chances[guess + away]), guess + away
-        drawn = sum(draw_agreement(offer, count, Stream(bytes(32), "test", away, turn)) for turn in range(4_000))
+        streams = (Stream(bytes(32), "test", away, turn) for turn in range(4_000))
+        drawn = sum(draw_agreement(offer, payload, count, stream) for stream in streams)
         assert min(binom.cdf(drawn, 4_000, chance), binom.sf(drawn - 1, 4_000, chance)) > 1e-9
     assert chances[guess] > 0.98
     assert 0.0 < chances[guess + reach] < 0.5
@@ -163,16 +171,17 @@ def test_answers_of_every_kind_cover_and_replay() -> None:
 
 def test_agreement_costs_nothing_and_a_surprise_its_check_and_its_noise() -> None:
     holdout = made()
-    agreed = holdout.ask(share(col("x") < 0.3), guess=0.3).certificate.record.offer
+    agreed = holdout.ask(share(col("x") < 0.3), guess=0.3).certificate.record.offer.payload
+    assert isinstance(agreed, NoisyCheckPayload)
     assert holdout.meter.spent < 1e-8
     holdout.ask(share(col("x") < 0.4), guess=0.9)
     cost = surprise_nats(3_000, agreed.kept, agreed.rate) + cosine_nats(3_000, agreed.kept, agreed.radius)
     assert holdout.meter.spent == pytest.approx(cost, abs=1e-8)
     assert 0.05 < cost < 0.5
     later = holdout.ask(share(col("x") < 0.5), guess=0.5).certificate.record.offer
-    assert (later.kept, later.rate) == (agreed.kept, agreed.rate)
+    assert (checked(later).kept, checked(later).rate) == (agreed.kept, agreed.rate)
     side = holdout.mechanism.log_side(later, False, 0.0)  # type: ignore[attr-defined]
-    assert side == pytest.approx((math.log(0.05) - cost) / (1 - later.kept))
+    assert side == pytest.approx((math.log(0.05) - cost) / (1 - checked(later).kept))
 
 
 def test_it_goes_on_after_reopening_and_a_ledger_that_charges_less_is_found(tmp_path: Any) -> None:
@@ -190,8 +199,8 @@ def test_it_goes_on_after_reopening_and_a_ledger_that_charges_less_is_found(tmp_
 def test_a_replay_finds_a_surprise_that_was_charged_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     holdout = made()
     with monkeypatch.context() as patch:
-        patch.setattr("unworn.mechanisms.coded.blurred_counts.matched_cost", lambda offer, symbol: (True, 0.0))
-        patch.setattr(noisy_checks, "matched_cost", lambda offer, symbol: (True, 0.0))
+        patch.setattr("unworn.mechanisms.coded.blurred_counts.matched_cost", lambda offer, payload, symbol: (True, 0.0))
+        patch.setattr(noisy_checks, "matched_cost", lambda offer, payload, symbol: (True, 0.0))
         holdout.ask(share(col("x") < 0.4), guess=0.9)
     with pytest.raises(Tampered):
         holdout.verify()
@@ -225,10 +234,11 @@ def test_what_nobody_asked_for_is_written_as_before() -> None:
     matched = GuessAndCheck(surprises=7).offer(state, FACTS, Guess(0.5))
     assert Offer.from_json(json.loads(json.dumps(matched.to_json()))) == matched
     for mistake in ({"rate": -1.0}, {"radius": 0}, {"guess": None}, {"most": 3}):
-        names = [*Offer.__dataclass_fields__]
-        forged = dict(zip(names, matched.to_json(), strict=True)) | mistake
+        forged = matched.to_json()
+        for name, value in mistake.items():
+            forged[HEADER + list(_PLACES).index(name)] = value
         with pytest.raises(ValueError):
-            Offer.from_json([forged[name] for name in names])
+            Offer.from_json(forged)
 
 
 def test_comparisons_code_and_tests_are_checked_exactly() -> None:

@@ -22,6 +22,7 @@ from unworn.bounds.one_currency import beats_cells, choose_noise, is_renewed, na
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, State
 from unworn.mechanisms.coded import blurred_counts
+from unworn.mechanisms.coded.blurred_counts import NoisyCountPayload
 from unworn.mechanisms.coded.noisy_checks import agreeing_reach, guessed_count
 from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace
@@ -309,14 +310,16 @@ def test_answers_of_every_kind_in_one_ledger_cover_and_replay() -> None:
 def test_every_charge_is_the_cost_so_far_stretched() -> None:
     holdout = made()
     first = holdout.ask(share(col("x") < 0.3)).certificate.record.offer
-    assert first.radius > 1
-    cost = cosine_nats(first.rows, first.kept, first.radius)
+    noise = first.payload
+    assert isinstance(noise, NoisyCountPayload)
+    assert noise.radius > 1
+    cost = cosine_nats(first.rows, noise.kept, noise.radius)
     assert holdout.meter.spent == pytest.approx(cost, abs=1e-8)
     later = holdout.ask(share(col("x") < 0.4), guess=0.4).certificate.record.offer
-    assert later.kept == first.kept
+    assert later.payload.kept == noise.kept
     assert later.log_level == pytest.approx(math.log(0.05) - cost, abs=1e-8)
     side = holdout.mechanism.log_side(later, False, 0.0)  # type: ignore[attr-defined]
-    assert side == pytest.approx((later.log_level - later.place[1]) * stretch(first.kept))  # type: ignore[index]
+    assert side == pytest.approx((later.log_level - later.payload.place[1]) * stretch(noise.kept))  # type: ignore[index]
 
 
 def test_a_batch_pays_for_its_noise_in_order() -> None:
