@@ -195,7 +195,10 @@ def test_hostile_asks(certificate: Certificate) -> None:
         "label": [None, 3, []],
         "fingerprint": [None, 3],
         "question": [None, [], "share"],
-        "guess": [[], ["0.5", None, None, "asker"], [0.5, None, None, "asker", 1], 0.5, [10**400, None, None, "asker"]],
+        "guess": [
+            *([], ["0.5", None, None, "asker"], [0.5, None, None, "asker", "1"], [0.5, None, None, "asker", 1.0, 1]),
+            *(0.5, [10**400, None, None, "asker"]),
+        ],
         "symbol": [None, {}, [[]], "x" * 101, [0] * 17, 10**400, True],
         "event": [None, {}, {"event": "described"}, {"event": "described", "surprise": 1, "nats": 0.0}, {"event": []}],
         "published": [None, [], [1, 2, 3], ["0.5", 0, 1, "guess"], [0.5, 0, 1, "guess", 1], [10**400, 0, 1, "guess"]],
