@@ -23,7 +23,7 @@ from unworn.errors import UnwornError
 
 PACKAGE = str(Path(unworn.__file__).parent)
 LIMIT = 2.0
-"""Seconds of processor time within which every call ends, on a machine that may be busy: half of it on one that is not."""
+"""Seconds of processor time within which every call ends: twice what an idle machine needs at most."""
 
 Call = tuple[str, Callable[[], Any]]
 
