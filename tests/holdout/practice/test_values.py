@@ -46,8 +46,9 @@ def test_arrays_are_for_all_rows_and_questions_for_the_part(holdout: Holdout) ->
     assert holdout.practice.score(coin).value == np.mean(coin[aside] == Y[aside])
     assert holdout.practice.ask("a > 0").value == np.mean(FRAME["a"].to_numpy()[aside] > 0)
     told = holdout.practice.ask(mean(col("a").fill(0), range=(-4, 4)))
-    assert told.value == pytest.approx(np.clip(FRAME["a"].to_numpy()[aside], -4, 4).mean())
-    assert told.error == pytest.approx(8 * math.sqrt((told.value + 4) / 8 * (1 - (told.value + 4) / 8) / 250))
+    seen = np.clip(FRAME["a"].to_numpy()[aside], -4, 4)
+    assert told.value == pytest.approx(seen.mean())
+    assert told.error == pytest.approx(seen.std() / math.sqrt(250))
     with pytest.raises(Unaskable, match="250 predictions for 1000 rows"):
         holdout.practice.score(coin[aside])
     difference = holdout.practice.compare(coin, 1 - coin)
