@@ -268,7 +268,7 @@ def test_going_on_with_several_pays_the_half_once() -> None:
 def test_a_comparison_that_goes_on_is_asked_first() -> None:
     holdout = sealed()
     pair = compare(accuracy(Cut(0.1).predict(X)), accuracy(Cut(0.2).predict(X)))
-    with pytest.raises(Unaskable, match="ask the comparison first"):
+    with pytest.raises(Unaskable, match="ask the question itself first"):
         holdout.final(pair, close=False)
     assert holdout.meter.asked == 0
     told = holdout.ask(pair)

@@ -268,7 +268,7 @@ ERRORS = {
     "guess": lambda h: h.ask(share(col("a") > 0.2), 7),
     "sql": lambda h: h.ask("a > "),
     "terms": lambda h: Holdout(*rows(True), ledger=h._desk.store, confidence=1.5),
-    "metric": lambda h: h.score([1] * ROWS, metric="f1"),
+    "metric": lambda h: h.score([1] * ROWS, metric="average_precision"),
     "by": lambda h: h.ask(share(col("a") > 0.2), 0.5, by=object()),
     "model": lambda h: h.score(object()),
 }
