@@ -52,16 +52,7 @@ from unworn.mechanisms.contract.capabilities import (
     SharpensAnswers,
     UsesGauges,
 )
-from unworn.mechanisms.contract.mechanism import (
-    RAISED,
-    Guess,
-    Offer,
-    Published,
-    Reply,
-    State,
-    Symbol,
-    has_failed,
-)
+from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import read_value
 from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of
