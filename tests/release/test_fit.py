@@ -19,6 +19,8 @@ from unworn.holdout.wanted_terms import WantedTerms
 from unworn.ledger import Entry, Key, MemoryStore, open_store
 from unworn.mechanisms import Gaussian
 from unworn.mechanisms.sealed_release import Released
+from unworn.record.terms import Terms
+from unworn.record.transcript import Transcript
 from unworn.release.fit import fit
 from unworn.release.methods.method_choice import METHODS, method_from_json
 from unworn.release.methods.mwem import MWEM
@@ -236,11 +238,16 @@ def test_declared_uses_share_the_rows() -> None:
 def test_a_sealed_release_answers_no_questions() -> None:
     store = MemoryStore()
     fit(people(500), 2, epsilon=1.0, domain=DOMAIN, ledger=store)
-    terms = next(iter(store.holdouts().values())).body["mechanism"]
-    sealed = Released(**{name: value for name, value in terms.items() if name != "name"})
-    holdout = Holdout(people(500), ledger=store, mechanism=sealed)
+    (first,) = store.holdouts().values()
+    terms = Terms.from_body(first.body)
+    assert isinstance(terms.sealed_for, Released)
+    assert terms.is_release
     with pytest.raises(Unaskable, match="sealed for a release"):
-        holdout.ask(share(col("churned")))
+        Transcript.of([first]).offer(share(col("churned")).facts(terms.schema, terms.rows), None, None)
+    with pytest.raises(Unaskable, match="mechanism= is one of"):  # a release is none
+        Holdout(people(500), ledger=store, mechanism=terms.sealed_for)  # type: ignore[arg-type]
+    with pytest.raises(Mismatch, match="sealed with a release"):
+        Holdout(people(500), ledger=store)
 
 
 def test_without_its_key_a_release_is_not_made_again(tmp_path: Path) -> None:
