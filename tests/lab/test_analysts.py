@@ -84,8 +84,8 @@ def test_the_edge_guesser_finds_the_edge() -> None:
     """After seven halvings the last guesses on both sides agree, and leave the value between them."""
     played, _, scene = play(EdgeGuesser(steps=7), "sign", asks=15)
     share = float((scene.probe(0).question.source.column.values == scene.labels).mean())
-    below = [p.answer for p in played[:7] if p.answer.source == "guess"][-1].certificate.record.offer
-    above = [p.answer for p in played[7:14] if p.answer.source == "guess"][-1].certificate.record.offer
+    below = [p.answer for p in played[:7] if p.answer.source == "guess"][-1].certificate.record.offer.payload
+    above = [p.answer for p in played[7:14] if p.answer.source == "guess"][-1].certificate.record.offer.payload
     assert below.guess + below.slack - share == pytest.approx(0, abs=0.02)
     assert share - (above.guess - above.slack) == pytest.approx(0, abs=0.02)
 
