@@ -64,11 +64,12 @@ def _first_below(log_tail: Callable[[float], float], log_level: float, guess: fl
 
 def _log_any(log_single: Floats, k: float) -> Floats:
     """ln(1 - (1 - p)^k) from ln p: one of k independent events of probability p happens."""
-    p = np.exp(np.minimum(log_single, 0.0))
-    with np.errstate(divide="ignore"):
-        several = np.log(-np.expm1(k * np.log1p(-np.minimum(p, 1.0))))
     rare = np.log(k) + log_single
-    return np.where(rare < -30.0, rare, several)
+    common = rare >= -30.0  # below, k p and the logarithm agree in every digit; most of a grid is there
+    p = np.exp(np.minimum(log_single[common], 0.0))
+    with np.errstate(divide="ignore"):
+        rare[common] = np.log(-np.expm1(k * np.log1p(-np.minimum(p, 1.0))))
+    return rare
 
 
 def _check(k: float, beta: float) -> None:

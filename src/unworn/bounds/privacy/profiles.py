@@ -43,7 +43,7 @@ def settled(delta: ArrayLike) -> Floats:
     >>> float(settled(-1e-20)), float(settled(2.0))
     (0.0, 1.0)
     """
-    return np.asarray(np.clip(np.asarray(delta, dtype=float) * _ROUNDING, 0.0, 1.0))
+    return np.minimum(np.maximum(np.asarray(delta, dtype=float) * _ROUNDING, 0.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True)

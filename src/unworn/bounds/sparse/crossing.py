@@ -121,8 +121,11 @@ def _one_side(run: Run, asks: int, beta: float) -> Callable[[Floats], Floats]:
     places, log_masses, beyond = edges[heavy], np.log(masses[heavy]), math.log(passing[-1])
 
     def log_tail(x: Floats) -> Floats:
-        counts = np.minimum(_log_any(_log_half(x[:, np.newaxis] - places, run.question), asks), 0.0)
-        logs = np.where(x[:, np.newaxis] < places, 0.0, counts) + log_masses
+        gaps = x[:, np.newaxis] - places
+        logs = np.zeros(gaps.shape)
+        ahead = gaps >= 0.0
+        logs[ahead] = np.minimum(_log_any(_log_half(gaps[ahead], run.question), asks), 0.0)
+        logs += log_masses
         most = logs.max(axis=1)
         return np.asarray(np.logaddexp(most + np.log(np.exp(logs - most[:, np.newaxis]).sum(axis=1)), beyond))
 

@@ -37,7 +37,12 @@ def closer(grid: Floats, at: int, points: int) -> Floats:
     """
     low, middle, high = grid[max(at - 1, 0)], grid[at], grid[min(at + 1, len(grid) - 1)]
     half = points // 2 + 1
-    return np.concatenate([np.linspace(low, middle, half)[:-1], np.linspace(middle, high, half)])
+    steps = np.arange(half)
+    finer = np.empty(2 * half - 1)
+    finer[:half] = low + steps * ((middle - low) / (half - 1))
+    finer[half - 1 :] = middle + steps * ((high - middle) / (half - 1))
+    finer[half - 1], finer[-1] = middle, high
+    return finer
 
 
 def lowest(width: Callable[[float], float], guess: float, *, close: float = 1e-4, step: float = 1.5) -> float:
