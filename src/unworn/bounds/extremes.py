@@ -64,7 +64,7 @@ def _first_below(log_tail: Callable[[float], float], log_level: float, guess: fl
 
 def _log_any(log_single: Floats, k: float) -> Floats:
     """ln(1 - (1 - p)^k) from ln p: one of k independent events of probability p happens."""
-    rare = np.log(k) + log_single
+    rare: Floats = np.log(k) + log_single
     common = rare >= -30.0  # below, k p and the logarithm agree in every digit; most of a grid is there
     p = np.exp(np.minimum(log_single[common], 0.0))
     with np.errstate(divide="ignore"):

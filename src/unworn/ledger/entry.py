@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -243,7 +244,13 @@ def body_text(body: Any) -> str:
 
 def is_holdout(holdout: Any) -> bool:
     """Whether this is a well-formed id; checked before an id becomes part of a file name."""
-    return isinstance(holdout, str) and _HOLDOUT(holdout) is not None
+    return isinstance(holdout, str) and _is_id(holdout)
+
+
+@lru_cache(maxsize=256)
+def _is_id(text: str) -> bool:
+    """Asked of the same few names at every entry."""
+    return _HOLDOUT(text) is not None
 
 
 def _is_index(index: Any) -> bool:

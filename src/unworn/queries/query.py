@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Facts", "Kind", "Query", "canonical"]
 
 Kind = Literal["binary", "unit", "paired", "statistic", "conditional", "ranking"]
+SUBSETS = frozenset({"conditional", "ranking"})
+"""The kinds of question that are about some of the rows only: how many there are is always told."""
 
 _SHORTEST, _LONGEST = 1e-280, 1e307
 """Of a range: a trillionth of the one, and several times the other, is still a normal float."""

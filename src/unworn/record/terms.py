@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.typed_fields import is_text, read_fields
@@ -58,7 +59,7 @@ class Terms:
     """Whether the columns' digests are masked by the key, so that equal columns do not show."""
     practice: float = 0.0
 
-    @property
+    @cached_property
     def mechanism(self) -> Mechanism:
         """How questions are answered; refused where the rows are sealed for a release."""
         if not isinstance(self.sealed_for, Mechanism):

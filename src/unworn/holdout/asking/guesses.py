@@ -11,12 +11,11 @@ from unworn.errors import Unaskable
 from unworn.holdout.asking.code_on_train import run_on_train
 from unworn.mechanisms import Guess
 from unworn.mechanisms.coded.guess_slack import standard_error
-from unworn.mechanisms.symbols.gauges import SUBSETS
 from unworn.queries import Composite
 from unworn.queries import metric as metric_query
 from unworn.queries.language.literals import as_float
 from unworn.queries.predictions import NamedPredictions
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.record.transcript import Transcript
 
 if TYPE_CHECKING:

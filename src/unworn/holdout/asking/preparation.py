@@ -19,7 +19,7 @@ from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.capabilities import UsesGauges
 from unworn.mechanisms.contract.conversation import check_question
 from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
-from unworn.queries import Hypothesis, Query
+from unworn.queries import Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code, named_code
 from unworn.queries.composite import Composite, Question
@@ -140,10 +140,10 @@ class Preparation(HoldoutView):
             raise Unaskable("a composite is asked by itself, with ask; a batch takes its parts, composite.questions")
         if not isinstance(query, Query):
             raise Unaskable(f"a question is share(...), mean(...), a metric or SQL text, not {type(question).__name__}")
-        if isinstance(query, Hypothesis) and not test:
-            raise Unaskable("a hypothesis is not asked but tested: holdout.test(question, above=...)")
         self._sample.check(query)
         facts = query.facts(self._sample.schema, self._sample.length)
+        if facts.null is not None and not test:
+            raise Unaskable("a hypothesis is not asked but tested: holdout.test(question, above=...)")
         facts.check()
         if query.needs_features and not self._sample.has_features:
             raise Unaskable("this holdout has labels only, no features to show a model: supply its predictions")

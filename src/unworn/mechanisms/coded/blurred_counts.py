@@ -30,9 +30,8 @@ from unworn.mechanisms.coded.noisy_checks import (
 )
 from unworn.mechanisms.contract.mechanism import Offer, Published, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.gauges import SUBSETS
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Rows
 
 SCREEN = "low counts"

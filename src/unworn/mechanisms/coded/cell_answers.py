@@ -21,9 +21,9 @@ from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Published, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of, keeps_bound, octaves
+from unworn.mechanisms.symbols.gauges import gauge_of, keeps_bound, octaves
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Rows
 
 if TYPE_CHECKING:

@@ -55,10 +55,10 @@ from unworn.mechanisms.contract.capabilities import (
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import read_value
-from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of
+from unworn.mechanisms.symbols.gauges import gauge_of
 from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Raised, Rows
 
 THEOREM_U = "one currency (Theorem U)"

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from unworn.mechanisms.contract.mechanism import Guess
-from unworn.mechanisms.symbols.gauges import SUBSETS
-from unworn.queries.query import Facts
+from unworn.queries.query import SUBSETS, Facts
 
 
 def guess_error(facts: Facts, guess: Guess, rows: int) -> float:

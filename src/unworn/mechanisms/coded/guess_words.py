@@ -18,8 +18,9 @@ from unworn.events import Guessed
 from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GuessPayload, HypothesisPayload
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
-from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of, known_bound, octaves
+from unworn.mechanisms.symbols.gauges import gauge_of, known_bound, octaves
 from unworn.mechanisms.symbols.symbol_cells import grid_of
+from unworn.queries.query import SUBSETS
 from unworn.queries.row_protocol import Raised
 
 _UPWARD = 1.0 + 1e-12

@@ -30,11 +30,11 @@ class LimitsQuestions(ABC):
         """Refuse a question of a kind that this mechanism has no answer to, from public facts alone."""
 
 
-class AnswersSubsets(ABC):  # noqa: B024
+class AnswersSubsets:
     """Has intervals for shares of a subset of the rows and for rankings, which all others refuse."""
 
 
-class UsesGauges(ABC):  # noqa: B024
+class UsesGauges:
     """Compares what the rows give beside a value with a bound that a guess declares: :attr:`Guess.gauge`."""
 
 

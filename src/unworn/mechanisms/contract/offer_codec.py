@@ -7,12 +7,12 @@ place after the header, as an object that says its class's ``payload`` name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
 from importlib import import_module
 from operator import attrgetter, itemgetter
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 from unworn.basics.typed_fields import read_fields, read_listed
 from unworn.mechanisms.contract.arguments import MOST
@@ -91,15 +91,12 @@ def forget_payloads(kinds: Sequence[type[Payload]]) -> None:
 def offer_list(offer: Offer) -> list[Any]:
     """An offer as a ledger has it; numbers at the end that say nothing are left out."""
     payload = offer.payload
-    header = [*_HEADER_VALUES(offer)]
+    header = list(_HEADER_VALUES(offer))
     layout = _layout(cast("Any", type(payload)))
     if layout is None:
         own = {field.name: getattr(payload, field.name) for field in fields(payload)}  # type: ignore[arg-type]
         return [*header, {"payload": type(payload).__name__, **own}]
-    values = _DEFAULTS.copy()
-    places, read, _ = layout
-    for place, value in zip(places, read(payload), strict=True):
-        values[place] = value
+    values = [*layout.spread((*layout.read(payload), *_DEFAULTS))]
     if values[_GAUGE] is not None:
         return header + values
     if values[_RATE]:
@@ -149,7 +146,8 @@ def _payload_that_says(said: int, length: int) -> tuple[type[Payload], Any, tupl
     """The class whose places these bits name, of a list so long; how to pick its fields, if they are its first ones."""
     names = {name for name, bit in zip(_NAMES, _BITS, strict=True) if said & bit}
     kind = next((_kind(home, name) for telling, home, name in _HOMES if names.issuperset(telling)), NoPayload)
-    places, _, known = _layout(cast("Any", kind)) or ((), None, frozenset())
+    layout = _layout(cast("Any", kind))
+    places, known = ((), frozenset[str]()) if layout is None else (layout.places, layout.names)
     if not names <= known:
         raise ValueError(f"a {kind.__name__} has no {', '.join(sorted(names - known))}")
     there = [place for place in places if place < length]
@@ -170,15 +168,26 @@ def _kind(home: str, name: str) -> type[Payload]:
     return kind
 
 
+class _Layout(NamedTuple):
+    """The places of a payload's fields; how to read them all, and to spread them, followed by what says nothing in
+    each place, over all places; and their names."""
+
+    places: tuple[int, ...]
+    read: Callable[[Payload], tuple[Any, ...]]
+    spread: Callable[[Sequence[Any]], tuple[Any, ...]]
+    names: frozenset[str]
+
+
 @cache
-def _layout(kind: Any) -> tuple[tuple[int, ...], Any, frozenset[str]] | None:
-    """The places of a payload's fields, how to read them all, and their names; none for a third party's."""
+def _layout(kind: Any) -> _Layout | None:
+    """How a payload lies in the list; none for a third party's."""
     names = tuple(field.name for field in fields(kind))
-    if kind is NoPayload:
-        return (), lambda payload: (), frozenset()
-    if (kind.__module__, kind.__name__) not in _OURS:
+    if kind is not NoPayload and (kind.__module__, kind.__name__) not in _OURS:
         return None
-    return tuple(_AT[name] for name in names), _reader(names), frozenset(names)
+    places = tuple(_AT[name] for name in names)
+    own = {place: position for position, place in enumerate(places)}
+    sources = [own.get(place, len(names) + place) for place in range(len(_NAMES))]
+    return _Layout(places, _reader(names), itemgetter(*sources), frozenset(names))
 
 
 def _picker(places: tuple[int, ...]) -> Any:
@@ -189,6 +198,7 @@ def _picker(places: tuple[int, ...]) -> Any:
 
 
 def _reader(names: tuple[str, ...]) -> Any:
-    """All fields of an object, as a tuple also where there is one."""
-    read = attrgetter(*names)
-    return read if len(names) > 1 else lambda payload: (read(payload),)
+    """All fields of an object, as a tuple also where there are fewer than two."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda payload: tuple(getattr(payload, name) for name in names)

@@ -8,7 +8,7 @@ from typing import Any
 
 from unworn import events
 from unworn.basics.frozen_init import assign_fields
-from unworn.basics.json_text import canonical, canonical_string
+from unworn.basics.json_text import canonical, canonical_number, canonical_string
 from unworn.basics.tags import read_tags
 from unworn.basics.typed_fields import read_listed
 from unworn.errors import Tampered
@@ -76,7 +76,7 @@ class Record:
         """
         published, symbol = self.published, self.symbol
         return (
-            f'{{"at":{canonical(self.at)},"batch":[{self.batch[0]},{self.batch[1]}],'
+            f'{{"at":{canonical_number(self.at)},"batch":[{self.batch[0]},{self.batch[1]}],'
             f'"by":{"null" if self.by is None else canonical_string(self.by)},'
             f'{"" if self.code is None else f""""code":{canonical_string(self.code)},"""}'
             f'{"" if self.draw is None else f""""draw":{canonical(self.draw)},"""}'
@@ -88,7 +88,8 @@ class Record:
             f'{"" if self.name is None else f""""name":{canonical_string(self.name)},"""}'
             f'"offer":{canonical(offer_list(self.offer))},'
             f'"parent":{"null" if self.parent is None else self.parent},'
-            f'"published":{canonical((published.value, published.low, published.high, published.source))},'
+            f'"published":[{canonical_number(published.value)},{canonical_number(published.low)},'
+            f"{canonical_number(published.high)},{canonical_string(published.source)}],"
             f'"question":{question},"symbol":{symbol if type(symbol) is int else canonical(symbol)},'
             f'{"" if self.tags is None else f""""tags":{canonical(self.tags)},"""}"type":"ask"}}'
         )

@@ -32,9 +32,9 @@ from unworn.mechanisms.contract.mechanism import (
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_limits import exact_limits
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
-from unworn.mechanisms.symbols.gauges import SUBSETS, gauge_of, keeps_bound, known_bound
+from unworn.mechanisms.symbols.gauges import gauge_of, keeps_bound, known_bound
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Raised, Rows
 
 _FINER = 50

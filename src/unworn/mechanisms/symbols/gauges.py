@@ -14,9 +14,6 @@ from typing import ClassVar
 
 from unworn.mechanisms.contract.mechanism import Offer
 
-SUBSETS = frozenset({"conditional", "ranking"})
-"""The kinds of question that are about some of the rows only: how many there are is always told."""
-
 
 class Gauge(ABC):
     """How one kind of gauge is compared and told."""

@@ -12,8 +12,7 @@ from unworn.bounds.rejection import balance_rejects, difference_rejects, mean_re
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Symbol
 from unworn.mechanisms.symbols.cell_limits import ROUNDING
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
-from unworn.mechanisms.symbols.gauges import SUBSETS
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Rows
 
 

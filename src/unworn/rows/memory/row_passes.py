@@ -19,7 +19,7 @@ from unworn.errors import Unaskable
 from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.hypothesis import Hypothesis
 from unworn.queries.language.means import Mean, Share
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.ranking_query import RankingQuery
 from unworn.queries.row_protocol import Bools, Floats, guarded
 from unworn.rows.memory import subset_passes
@@ -57,14 +57,16 @@ def evaluate(
             for start in range(0, sample.rows if batch else 0, CHUNK):
                 chunk = Chunk(sample, start, min(CHUNK, sample.rows - start), memo)
                 for place in batch:
-                    read = _reader(queries[place])
+                    read = _reader(queries[place], facts[place])
                     # What code returned may upset even us: that too is its failure, and no other.
                     values = guarded(partial(read, chunk)) if facts[place].runs_code else read(chunk)
                     take(place, chunk.span, values)
 
 
-def _reader(query: Query) -> Callable[[Chunk], Any]:
+def _reader(query: Query, fact: Facts) -> Callable[[Chunk], Any]:
     """What a question makes of a run of rows."""
+    if fact.kind not in SUBSETS:
+        return query.values
     asked = query.query if isinstance(query, Hypothesis) else query
     if isinstance(asked, ConditionalQuery):
         return asked.tallies
@@ -87,6 +89,8 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
     Means are kept inside the declared range, which rounding could leave by the last bit. Rankings take a pass each.
     """
     facts = checked(sample, queries)
+    if len(queries) == 1 and members is None and _is_quick(sample, facts[0]):
+        return [_at_once(sample, queries[0], facts[0])]
     ranked = [place for place, fact in enumerate(facts) if fact.kind == "ranking"]
     if ranked:
         others = [place for place, fact in enumerate(facts) if fact.kind != "ranking"]
@@ -99,9 +103,7 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
             apart[place] = value
         return apart
     for query, fact in zip(queries, facts, strict=True):
-        # Said from what is public: otherwise rows would decide whether a sum is a number at all.
-        if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
-            raise Unaskable(f"{query.label} has too wide a range: no float holds a sum of so many values")
+        _check_sum(sample, query, fact)
     if sample.unit_of_row is not None:
         told: list[Any] = []
         several = max(1, CELLS // sample.size)
@@ -111,18 +113,34 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
             totals = [[float(np.mean(values)), float(np.mean(np.abs(values)))] for values in units]
             told += [_statistic(fact, total, 1) for fact, total in zip(facts[block], totals, strict=True)]
         return told
-    if len(queries) == 1 and members is None and sample.rows <= CHUNK and not facts[0].runs_code:
-        # The same sums for one question about few rows: nothing is shared, and there is nothing to come back to.
-        if parts := _in_columns(queries[0]):
-            summed = scan(sample, parts, None, CHUNK)
-            total = summed[0], summed[1] if len(summed) > 1 else 0.0
-        else:
-            with np.errstate(all="ignore"):
-                total = _added(facts[0], _reader(queries[0])(Chunk(sample, 0, sample.rows, {})))
-        return [_statistic(facts[0], total, sample.rows)]
     size = sample.rows if members is None else int(np.count_nonzero(members))
     sums = _sums(sample, queries, facts, members)
     return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
+
+
+def _check_sum(sample: Sample, query: Query, fact: Facts) -> None:
+    """Said from what is public: otherwise rows would decide whether a sum is a number at all."""
+    if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
+        raise Unaskable(f"{query.label} has too wide a range: no float holds a sum of so many values")
+
+
+def _is_quick(sample: Sample, fact: Facts) -> bool:
+    """Whether a question about few rows is summed at once: nothing is shared, and there is nothing to come back to."""
+    alone = sample.rows <= CHUNK and sample.unit_of_row is None
+    return alone and not fact.runs_code and fact.kind != "ranking"
+
+
+def _at_once(sample: Sample, query: Query, fact: Facts) -> Any:
+    """The same as for many questions, and for many rows, in one step."""
+    _check_sum(sample, query, fact)
+    if parts := _in_columns(query, fact):
+        summed = scan(sample, parts, None, CHUNK)
+        total = summed[0], summed[1] if len(summed) > 1 else 0.0
+    else:
+        read, rows = _reader(query, fact), Chunk(sample, 0, sample.rows, {})
+        with np.errstate(all="ignore"):
+            total = _added(fact, read(rows))
+    return _statistic(fact, total, sample.rows)
 
 
 def _added(fact: Facts, values: Any, inside: Bools | None = None) -> tuple[float, float]:
@@ -187,7 +205,7 @@ def _sums(
     Questions in the language of expressions go together, and over the cores; all others one after another, here.
     """
     sums: list[tuple[float, float]] = [(0.0, 0.0)] * len(queries)
-    spoken = {place: parts for place, query in enumerate(queries) if (parts := _in_columns(query))}
+    spoken = {place: parts for place, query in enumerate(queries) if (parts := _in_columns(query, facts[place]))}
     if spoken:
         told = iter(scan(sample, [part for parts in spoken.values() for part in parts], members, CHUNK))
         for place, parts in spoken.items():
@@ -208,10 +226,12 @@ def _sums(
     return sums
 
 
-def _in_columns(query: Query) -> tuple[Query, ...]:
+def _in_columns(query: Query, fact: Facts) -> tuple[Query, ...]:
     """The question in the language of expressions: itself, the two shares it is made of, or nothing."""
     if type(query) in (Share, Mean):
         return (query,)
+    if fact.kind != "conditional":
+        return ()
     return (query.as_shares() if isinstance(query, ConditionalQuery) else None) or ()
 
 
