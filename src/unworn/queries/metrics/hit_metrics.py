@@ -54,11 +54,9 @@ def _codes(source: Source, frame: FeatureFrame, vocabulary: NDArray[np.object_])
     return codes
 
 
-@dataclass(frozen=True, eq=False)
-class Accuracy(Metric):
-    """The share of rows predicted right."""
+class HitMetric(Metric):
+    """A metric that counts labels, one predicted for each row: a share, the larger the better."""
 
-    metric: ClassVar[str] = "accuracy"
     greater_is_better: ClassVar[bool] = True
     zero_one: ClassVar[bool] = True
 
@@ -71,6 +69,13 @@ class Accuracy(Metric):
 
     def fits(self, kind: ColumnKind) -> None:
         check_label_kind(self.source, kind, self.metric)
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy(HitMetric):
+    """The share of rows predicted right."""
+
+    metric: ClassVar[str] = "accuracy"
 
     def values(self, frame: Frame) -> Bools:
         return hits(self.source, featured(frame))

@@ -11,11 +11,9 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.language.evaluation import truth
-from unworn.queries.language.expressions import Expression, require_predicate, wrap
 from unworn.queries.language.literals import as_float
-from unworn.queries.language.schema_check import check
+from unworn.queries.metrics.group_metric import GroupMetric
 from unworn.queries.metrics.loss_metrics import NumberError
-from unworn.queries.metrics.scored_query import Metric
 from unworn.queries.query import Facts, canonical
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
@@ -57,25 +55,9 @@ class PinballLoss(NumberError):
             return self.cut(np.maximum(-self.quantile * error, (1 - self.quantile) * error), rows)
 
 
-@dataclass(frozen=True, eq=False)
-class MaskedLoss(Metric):
+@dataclass(frozen=True, eq=False, init=False)
+class MaskedLoss(GroupMetric):
     """A loss where a predicate holds, 0 elsewhere: over the share of those rows it is the loss in the subgroup."""
-
-    inner: Metric
-    where: Expression
-
-    def __init__(self, inner: Metric, where: Expression) -> None:
-        for name, value in (("source", inner.source), ("inner", inner), ("where", wrap(where))):
-            object.__setattr__(self, name, value)
-        require_predicate(self.where, self.where.kind, "where= needs a predicate")
-
-    @property
-    def metric(self) -> str:  # type: ignore[override]
-        return self.inner.metric
-
-    @property
-    def greater_is_better(self) -> bool:  # type: ignore[override]
-        return self.inner.greater_is_better
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -93,7 +75,7 @@ class MaskedLoss(Metric):
         return {**self.inner.to_json(), "where": self.where.to_json(), "masked": True}
 
     def _facts(self, schema: Schema, size: int) -> Facts:
-        require_predicate(self.where, check(self.where, schema).kind, "where= needs a predicate")
+        self.check_predicate(schema)
         return Facts("unit", *self.bounds, runs_code=self.inner.facts(schema, size).runs_code)
 
     def values(self, frame: Frame) -> Floats:

@@ -18,11 +18,11 @@ from unworn.errors import Unaskable
 from unworn.queries.conditional_query import ConditionalQuery, conditional_facts
 from unworn.queries.language.evaluation import truth
 from unworn.queries.language.expression_codec import from_json
-from unworn.queries.language.expressions import Expression, require_predicate, wrap
-from unworn.queries.language.schema_check import check
+from unworn.queries.language.expressions import Expression
 from unworn.queries.metrics.class_labels import Class, check_classes, is_class
-from unworn.queries.metrics.prediction_types import check_label_kind
-from unworn.queries.metrics.scored_query import Metric, check_given
+from unworn.queries.metrics.group_metric import GroupMetric
+from unworn.queries.metrics.hit_metrics import HitMetric
+from unworn.queries.metrics.scored_query import Metric
 from unworn.queries.predictions import FeatureFrame, GivenPredictions, Source, featured, predicted
 from unworn.queries.query import Facts, canonical
 from unworn.queries.row_protocol import Bools, Frame, Raised
@@ -30,20 +30,10 @@ from unworn.queries.schema import ColumnKind, Schema
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetMetric(Metric, ConditionalQuery):
+class SubsetMetric(HitMetric, ConditionalQuery):
     """A share of the rows that are, or are called, ``positive``."""
 
     positive: Class
-
-    greater_is_better: ClassVar[bool] = True
-    zero_one: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_given(self.source, self.metric, sides=(1,), numbers=False)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     @property
     def label(self) -> str:
@@ -53,7 +43,7 @@ class SubsetMetric(Metric, ConditionalQuery):
         return {"positive": self.positive}
 
     def fits(self, kind: ColumnKind) -> None:
-        check_label_kind(self.source, kind, self.metric)
+        super().fits(kind)
         check_classes((self.positive,), kind, "positive")
 
     def _facts(self, schema: Schema, size: int) -> Facts:
@@ -140,29 +130,15 @@ SUBSET_METRICS: dict[str, type[SubsetMetric]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class SubgroupMetric(Metric, ConditionalQuery):
+class SubgroupMetric(GroupMetric, ConditionalQuery):
     """A metric of hits over the rows where a predicate holds: ``where=``."""
-
-    inner: Metric
-    where: Expression
 
     zero_one: ClassVar[bool] = True
 
     def __init__(self, inner: Metric, where: Expression) -> None:
-        object.__setattr__(self, "source", inner.source)
-        object.__setattr__(self, "inner", inner)
-        object.__setattr__(self, "where", wrap(where))
-        require_predicate(self.where, self.where.kind, "where= needs a predicate")
+        super().__init__(inner, where)
         if not inner.zero_one or isinstance(inner, SubgroupMetric):
             raise Unaskable(f"{inner.metric} is not counted in hits, and so has no share of a subgroup")
-
-    @property
-    def metric(self) -> str:  # type: ignore[override]
-        return self.inner.metric
-
-    @property
-    def greater_is_better(self) -> bool:  # type: ignore[override]
-        return self.inner.greater_is_better
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -181,7 +157,7 @@ class SubgroupMetric(Metric, ConditionalQuery):
 
     def _facts(self, schema: Schema, size: int) -> Facts:
         conditional_facts(schema, f"{self.metric} where {self.where!r}")
-        require_predicate(self.where, check(self.where, schema).kind, "where= needs a predicate")
+        self.check_predicate(schema)
         return conditional_facts(schema, self.metric, self.inner.facts(schema, size).runs_code)
 
     def values(self, frame: Frame) -> NoReturn:
