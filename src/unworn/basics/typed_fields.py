@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
 LARGEST = 2**63
@@ -62,21 +62,41 @@ def read_listed(kind: type[_T], told: Any) -> _T:
     >>> read_listed(Ends, [1, 2.5])
     Ends(low=1, high=2.5)
     """
-    checks = _ordered(cast("Any", kind))
-    if not isinstance(told, (list, tuple)) or len(told) > len(checks):
-        raise ValueError(f"a {kind.__name__} is a list of at most {len(checks)}")
-    given: list[Any] = []
-    for value, (at_once, check, of_list, words) in zip(told, checks, strict=False):
-        found = type(value)
-        if not (found in at_once and (value - value == 0 if found is float else found is not int or is_whole(value))):
-            if not check(value):
-                raise ValueError(f"{field_names(kind)[len(given)]} of {kind.__name__} is not of type {words}")
-            if of_list and found is list:
-                value = tuple(value)
-        given.append(value)
-    if len(given) < len(_required(cast("Any", kind))):
-        raise ValueError(f"{kind.__name__} lacks the field {field_names(kind)[len(given)]}")
-    return kind(*given)
+    if not isinstance(told, (list, tuple)) or len(told) > len(_ordered(cast("Any", kind))):
+        raise ValueError(f"a {kind.__name__} is a list of at most {len(_ordered(cast('Any', kind)))}")
+    numbers, others = _open_places(cast("Any", kind), tuple(map(type, told)))
+    for place in numbers:
+        if not is_number(told[place]):
+            raise _wrong(kind, place)
+    if others:
+        told = list(told)
+        for place, check, is_list in others:
+            if not check(told[place]):
+                raise _wrong(kind, place)
+            if is_list:
+                told[place] = tuple(told[place])
+    return kind(*told)
+
+
+@lru_cache(maxsize=4096)
+def _open_places(kind: type, found: tuple[type, ...]) -> tuple[list[int], list[tuple[int, Check, bool]]]:
+    """What is left to check once values are known to be of these types: numbers, which may be wild; and what has parts
+    or does not fit, each with its check, and whether it is a list that stands for a tuple."""
+    checks = _ordered(kind)
+    if len(found) < len(_required(kind)):
+        raise ValueError(f"{kind.__name__} lacks the field {field_names(kind)[len(found)]}")
+    numbers: list[int] = []
+    others: list[tuple[int, Check, bool]] = []
+    for place, (given, (at_once, check, of_list, _)) in enumerate(zip(found, checks, strict=False)):
+        if given not in at_once:
+            others.append((place, check, of_list and given is list))
+        elif given in (int, float):
+            numbers.append(place)
+    return numbers, others
+
+
+def _wrong(kind: type, place: int) -> ValueError:
+    return ValueError(f"{field_names(kind)[place]} of {kind.__name__} is not of type {_ordered(kind)[place][3]}")
 
 
 def is_whole(value: Any, least: int = -LARGEST, most: int = LARGEST) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
 from importlib import import_module
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, ne
 from typing import Any, NamedTuple, cast, get_args
 
 from unworn.basics.typed_fields import read_fields, read_listed
@@ -49,7 +49,6 @@ _IN_UNITS = frozenset({"guess", "slack", "cell", "inside", "within"})
 IN_UNITS = (False, False, False, True, True, False, False, False, *(name in _IN_UNITS for name in _NAMES))
 """Which places hold numbers in the question's own units. A level or a price has none, whatever the question's are."""
 _AT = {name: place for place, name in enumerate(_NAMES)}
-_BITS = [1 << place for place in range(len(_NAMES))]
 _FINAL, _KEPT, _REQUESTED, _RATE, _GAUGE = (_AT[name] for name in ("final", "kept", "requested", "rate", "gauge"))
 _UP_TO_PLACE, _UP_TO_RADIUS, _UP_TO_REQUESTED = (_AT[name] + 1 for name in ("place", "radius", "requested"))
 
@@ -131,20 +130,16 @@ _KINDS = get_args(Kind)
 
 
 def _listed_payload(rest: Sequence[Any]) -> Payload:
-    said = 0
-    for value, nothing, bit in zip(rest, _DEFAULTS, _BITS, strict=False):
-        if value != nothing:
-            said |= bit
-    kind, pick, names = _payload_that_says(said, len(rest))
+    kind, pick, names = _payload_that_says(tuple(map(ne, rest, _DEFAULTS)))
     if pick is not None:
         return read_listed(kind, pick(rest))
     return read_fields(kind, {name: rest[_AT[name]] for name in names if _AT[name] < len(rest)})
 
 
 @lru_cache(maxsize=1024)
-def _payload_that_says(said: int, length: int) -> tuple[type[Payload], Any, tuple[str, ...]]:
-    """The class whose places these bits name, of a list so long; how to pick its fields, if they are its first ones."""
-    names = {name for name, bit in zip(_NAMES, _BITS, strict=True) if said & bit}
+def _payload_that_says(said: tuple[bool, ...]) -> tuple[type[Payload], Any, tuple[str, ...]]:
+    """The class that has all places that say something; how to pick its fields, if they are its first ones."""
+    names, length = {name for name, says in zip(_NAMES, said, strict=False) if says}, len(said)
     kind = next((_kind(home, name) for telling, home, name in _HOMES if names.issuperset(telling)), NoPayload)
     layout = _layout(cast("Any", kind))
     places, known = ((), frozenset[str]()) if layout is None else (layout.places, layout.names)
