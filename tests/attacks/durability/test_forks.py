@@ -295,3 +295,29 @@ os._exit(thread.is_alive())
 def test_an_interrupt_during_a_fork_leaves_nobody_waiting(path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(path)], env=ENV, timeout=60)
     assert done.returncode == 0
+
+
+class InterruptedLock:
+    """A lock that an interrupt meets between the moment it is held and the moment anybody knows."""
+
+    def __init__(self) -> None:
+        self.inner = threading.RLock()
+
+    def acquire(self, timeout: float) -> bool:
+        self.inner.acquire(timeout=timeout)
+        raise KeyboardInterrupt
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+def test_an_interrupt_as_a_fork_takes_the_lock_leaves_it_to_others(store: SQLiteStore) -> None:
+    lock = InterruptedLock()
+    store._lock = lock  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        store.prepare_fork()
+    store.resume_after_fork(child=False)
+    assert not lock._is_owned()
+    store._lock = threading.RLock()
+    append(store)
+    assert len(store.read(ID)) == 2

@@ -29,7 +29,7 @@ class ForkSafeStore(ABC):
     def _start(self) -> None:
         self._lock = threading.RLock()  # of C, so that whatever interrupt comes, ``with`` lets it go
         self._pid = os.getpid()
-        self._held_for_fork = self._ready_for_fork = False
+        self._is_forking = self._ready_for_fork = False
 
     @property
     @abstractmethod
@@ -57,10 +57,13 @@ class ForkSafeStore(ABC):
         return self._lock
 
     def prepare_fork(self) -> None:
+        """Take the lock, and close the files. An interrupt may come between any two steps, and a fork goes on all the
+        same: so what is held is asked of the lock itself, and the flag says only that it is held for the fork."""
+        self._is_forking = self._ready_for_fork = False
         if self._pid != os.getpid() or self._lock._is_owned():  # type: ignore[attr-defined]
             return  # a signal handler forks in the midst of our work: the parent goes on, the child does without
-        self._held_for_fork = self._lock.acquire(timeout=_PATIENCE)
-        if self._held_for_fork:
+        self._is_forking = True
+        if self._lock.acquire(timeout=_PATIENCE):
             self._let_go()
             self._ready_for_fork = True
 
@@ -69,9 +72,9 @@ class ForkSafeStore(ABC):
             self._start()
         elif child:
             self._disown()
-        elif self._held_for_fork:
-            self._held_for_fork = self._ready_for_fork = False
+        elif self._is_forking and self._lock._is_owned():  # type: ignore[attr-defined]
             self._lock.release()
+            self._is_forking = False
 
     def notice_fork(self) -> None:
         if self._pid != os.getpid():
