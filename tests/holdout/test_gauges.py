@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
 from unworn import Holdout, col, mean, share
-from unworn.errors import Unaskable
+from unworn.errors import Exhausted, Unaskable
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Gaussian, Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
 from unworn.mechanisms.contract.record import Record
@@ -160,3 +160,14 @@ def test_offers_without_a_gauge_are_written_as_before() -> None:
     assert Offer.from_json(old.to_json()) == old
     assert Offer.from_json(new.to_json()) == new
     assert mechanism.offer(state, facts, Guess(0.1, gauge=0.25)).payload.gauge is None  # says nothing
+
+
+def test_a_largest_width_is_held_against_what_a_subset_is_expected_to_tell() -> None:
+    """That it may be empty is no reason to refuse it; that it is expected to be small is one."""
+    rng = np.random.default_rng(8)
+    rows = {"a": rng.random(20_000), "b": rng.random(20_000)}
+    holdout = Holdout(rows, ledger=None, practice=0, max_width=0.05)
+    answer = holdout.ask(share(col("b") < 0.5, given=col("a") < 0.5), guess=0.5, gauge=9_000)
+    assert answer.width <= 0.05
+    with pytest.raises(Exhausted, match="wider than max_width"):
+        holdout.ask(share(col("b") < 0.5, given=col("a") < 0.5), guess=0.5, gauge=100, again=True)

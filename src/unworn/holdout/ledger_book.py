@@ -15,8 +15,8 @@ from unworn.holdout.asks import Ask
 from unworn.ledger import Key, Store
 from unworn.mechanisms import Offer
 from unworn.mechanisms.contract.capabilities import GuessesItself
-from unworn.mechanisms.contract.conversation import widest_width
-from unworn.queries.query import Query
+from unworn.mechanisms.contract.conversation import likely_width, widest_width
+from unworn.queries.query import SUBSETS, Query
 from unworn.queries.row_protocol import SealedRows
 from unworn.record.answer import Answer
 from unworn.record.certificate import Certificate
@@ -115,7 +115,9 @@ class LedgerBook:
         return offer
 
     def _check_width(self, offer: Offer, max_width: float) -> None:
-        widest = widest_width(self.transcript.mechanism, offer)
+        # Any subset may turn out empty, and then nothing is told of it: what counts is the width to be expected.
+        width_of = likely_width if offer.kind in SUBSETS else widest_width
+        widest = width_of(self.transcript.mechanism, offer)
         if widest <= max_width:
             return
         advice = (
