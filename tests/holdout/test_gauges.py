@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
-from unworn import Holdout, col, mean, share
+from unworn import Holdout, col, mae, mean, share
 from unworn.errors import Exhausted, Unaskable
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import Gaussian, Guess, GuessAndCheck, Naive, Offer, Rounding, SampleSplitting
@@ -171,3 +171,29 @@ def test_a_largest_width_is_held_against_what_a_subset_is_expected_to_tell() -> 
     assert answer.width <= 0.05
     with pytest.raises(Exhausted, match="wider than max_width"):
         holdout.ask(share(col("b") < 0.5, given=col("a") < 0.5), guess=0.5, gauge=100, again=True)
+
+
+@pytest.mark.parametrize("visible", ["train", "practice"])
+def test_a_final_mean_that_was_never_asked_is_as_sharp_as_one_that_was(visible: str) -> None:
+    """Visible rows say how much it varies; nothing else would, and the range alone makes it several times wider."""
+    widths = {}
+    for asked in (False, True):
+        store = SeededStore(np.random.default_rng(6))
+        rows = {"prediction": PREDICTED}
+        if visible == "train":
+            seen = {name: column[:1_500] for name, column in rows.items()}
+            rest = {name: column[1_500:] for name, column in rows.items()}
+            holdout = Holdout(rest, PRICES[1_500:], train=(seen, PRICES[:1_500]), ledger=store)
+            question = mae(lambda X: np.asarray(X["prediction"]), range=(0, 5_000))
+        else:
+            holdout = Holdout(rows, PRICES, practice=0.25, ledger=store)
+            question = mae(PREDICTED, range=(0, 5_000))
+        if asked:
+            holdout.ask(question)
+        quoted = holdout.quote_final(question)
+        final = holdout.final(question)
+        assert visible == "train" or final.width <= quoted.widths[0]
+        assert final.low < np.minimum(np.abs(PREDICTED - PRICES), 5_000).mean() < final.high
+        assert verified(store)
+        widths[asked] = final.width
+    assert widths[False] < 1.1 * widths[True]

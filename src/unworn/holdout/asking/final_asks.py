@@ -11,15 +11,25 @@ from unworn.holdout.asks import Ask
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
-from unworn.mechanisms.symbols.final_values import final_nats, likely_within, widest_final
+from unworn.mechanisms.symbols.final_values import (
+    final_nats,
+    likely_final,
+    likely_within,
+    takes_expectation,
+    widest_final,
+)
 from unworn.record.transcript import Transcript
+
+_MUCH_LESS = 0.9
+"""Below this share of the most that it may be, what a width is likely to be is worth saying."""
 
 
 @dataclass(frozen=True, repr=False)
 class FinalQuote:
     """What final values would reach, told before any row is read.
 
-    ``widths`` are half-widths, at most these. Where the holdout ``closes`` nothing can be asked after them; else
+    ``widths`` are half-widths, at most these; ``likely`` those to be expected, where more is expected than known (how
+    much a loss varies, how well a model ranks). Where the holdout ``closes`` nothing can be asked after them; else
     everything that follows pays ``cost`` nats for them. With ``repeat`` all were told before: they are free.
     """
 
@@ -28,15 +38,18 @@ class FinalQuote:
     closes: bool
     cost: float
     repeat: bool = False
+    likely: tuple[float, ...] = ()
 
     __repr__ = show_fields
 
     def __str__(self) -> str:
-        lines = [f"{show_line(label)}: at most {width}" for label, width in self._shown()]
+        lines = [f"{show_line(label)}: {width}" for label, width in self._shown()]
         return "\n".join([*lines, self._ending()])
 
     def _shown(self) -> Iterator[tuple[str, str]]:
-        return zip(self.labels, map(show_width, self.widths), strict=True)
+        for label, most, likely in zip(self.labels, self.widths, self.likely or self.widths, strict=True):
+            about = f"about {show_width(likely)}, " if likely < _MUCH_LESS * most else ""
+            yield label, f"{about}at most {show_width(most)}"
 
     def _ending(self) -> str:
         if self.repeat:
@@ -47,7 +60,7 @@ class FinalQuote:
         return f"What is asked after {them} pays {self.cost:.3g} nats more."
 
     def _repr_html_(self) -> str:
-        cells = (f"<tr><td>{show_html(label)}</td><td>at most {width}</td></tr>" for label, width in self._shown())
+        cells = (f"<tr><td>{show_html(label)}</td><td>{width}</td></tr>" for label, width in self._shown())
         return f"<table>{''.join(cells)}</table><small>{show_html(self._ending())}</small>"
 
 
@@ -62,11 +75,13 @@ def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list
     last = {name: close or transcript.answered(name, FINAL) is not None for name in names}
     fresh = [name for name in names if transcript.answered(name, FINAL if last[name] else OPEN_FINAL) is None]
     places = {name: (position, len(fresh), close) for position, name in enumerate(fresh)}
-    return [
-        replace(ask, guess=None, parent=_narrowest(name, transcript), final=places.get(name, (0, 1, last[name])))
-        for ask in asks
-        for name in [ask.query.fingerprint]
-    ]
+    found = []
+    for ask in asks:
+        name = ask.query.fingerprint
+        parent, final = _narrowest(name, transcript), places.get(name, (0, 1, last[name]))
+        guess = ask.guess if parent is None and ask.guess and takes_expectation(ask.facts, ask.guess) else None
+        found.append(replace(ask, guess=guess, parent=parent, final=final))
+    return found
 
 
 def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
@@ -111,15 +126,17 @@ def _all_told(fingerprint: str, transcript: Transcript) -> Iterator[int]:
 
 def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:
     """What these final asks would reach."""
-    widths, costs = list[float](), dict[str, float]()
+    widths, likely, costs = list[float](), list[float](), dict[str, float]()
     for ask in asks:
         told = transcript.answered(*ask.name)
         if told is not None:
             published = transcript.record(told).published
             widths.append((published.high - published.low) / 2)
+            likely.append(widths[-1])
             continue
-        offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
+        offer = transcript.offer(ask.facts, ask.guess, ask.parent, 0, ask.final)
         widths.append(widest_final(offer))
+        likely.append(min(published_width(transcript.mechanism, offer, likely_final(offer)), widths[-1]))
         costs[ask.query.fingerprint] = 0.0 if close else final_nats(offer)
     labels = tuple(ask.query.label for ask in asks)
-    return FinalQuote(labels, tuple(widths), close, sum(costs.values()), repeat=not costs)
+    return FinalQuote(labels, tuple(widths), close, sum(costs.values()), not costs, tuple(likely))

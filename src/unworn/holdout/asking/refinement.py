@@ -17,7 +17,7 @@ from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import currency_of, prices_of
 from unworn.mechanisms.contract.mechanism import has_failed
-from unworn.queries import Composite, Query, parse
+from unworn.queries import Composite, Hypothesis, Query, parse
 from unworn.queries.code.code_in_query import check_code
 from unworn.queries.composite import Question
 from unworn.record.answer import Answer
@@ -165,7 +165,8 @@ class Refinement(Preparation):
                 label = self._label_of(record, name, tags)
                 asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice, label=label))
             else:
-                asks.append(self._prepare(question, None, by=by, test=True, label=read_label(name, tags)))
+                tested = isinstance(question, Hypothesis)  # which is refused below, as one that has no final value
+                asks.append(self._prepare(question, None, by=by, test=tested, label=read_label(name, tags)))
         with self._desk.order():
             return final_asks(asks, self._desk.released(), close)
 

@@ -150,13 +150,15 @@ class Offer:
 class FinalPlace:
     """Where a final value stands: its position among so many fixed together, and whether anything may follow.
 
-    ``told`` is what was offered and told when the question was asked before, if it was.
+    ``told`` is what was offered and told when the question was asked before, if it was; ``expected`` what visible rows
+    let one expect of it, where it was not.
     """
 
     position: int = 0
     questions: int = 1
     last: bool = True
     told: tuple[Offer, Symbol] | None = None
+    expected: Guess | None = None
 
 
 def whole_range(offer: Offer) -> Published:

@@ -61,7 +61,7 @@ RANK_NUMBERS = 6
 def _read(offer: Offer, query: Query, rows: Rows) -> Symbol:
     part = offer.payload.part
     if offer.kind == "binary":
-        return int(rows.statistics([query], part)[0]) / offer.rows
+        return int(rows.counts([query], part=part)[0]) / offer.rows
     if offer.kind == "unit":
         if offer.payload.gauge is not None:
             return [float(each) for each in rows.moments([query], part)[0]]

@@ -18,10 +18,12 @@ from unworn.errors import Unaskable
 from unworn.events import Event, Finished, Stopped
 from unworn.mechanisms.coded.coded_mechanism import Cell, cell_nats, published
 from unworn.mechanisms.coded.coded_payloads import CodedPayload, GridPayload
+from unworn.mechanisms.coded.guess_slack import guess_error
 from unworn.mechanisms.contract.mechanism import (
     RAISED,
     STOPPED,
     FinalPlace,
+    Guess,
     Offer,
     Published,
     Reply,
@@ -37,6 +39,8 @@ from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
 from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Raised, Rows
 
+_ERRORS = 4.0
+"""How many standard errors around a guess a value is expected in."""
 _FINER = 50
 """How many times finer than its half-width a final value is told where more is to follow."""
 
@@ -88,6 +92,9 @@ def final_offer(
         ((low, high), gauge), _ = told
         likely = (max(low, facts.low), min(high, facts.high))
         payload = replace(payload, discordance=1.0, gauge=gauge, inside=likely if place.last else None)
+    expected = place.expected if place.told is None and place.last else None
+    if expected is not None and takes_expectation(facts, expected):
+        payload = replace(payload, gauge=expected.gauge, inside=_expected_range(facts, expected, state.rows))
     offer = Offer.about(facts, state.asked + 1 + place.position, state.rows, level, payload)
     if place.last:
         return offer
@@ -98,6 +105,16 @@ def final_offer(
     low, high = interval(offer, (middle, middle), known_bound(offer))
     cells = max(2, math.ceil(2 * _FINER * (inside[1] - inside[0]) / (high - low)))
     return offer.with_payload(replace(payload, cells=cells, inside=inside))
+
+
+def takes_expectation(facts: Facts, guess: Guess) -> bool:
+    """Whether limits of this kind are made for what visible rows let one expect."""
+    return facts.kind in ("unit", "ranking") and guess.gauge is not None
+
+
+def _expected_range(facts: Facts, guess: Guess, rows: int) -> tuple[float, float]:
+    error = _ERRORS * guess_error(facts, guess, rows)
+    return max(guess.value - error, facts.low), min(guess.value + error, facts.high)
 
 
 def answer_final(offer: Offer, query: Query, rows: Rows) -> Reply:
@@ -199,7 +216,9 @@ def widest_final(offer: Offer) -> float:
     elif offer.kind == "ranking" or (payload.gauge is not None and offer.runs_code):
         return _known_width(offer, payload)  # it may vary more than is expected of it
     elif offer.kind == "unit" and payload.gauge is not None and payload.inside is not None:
-        near = [[value, payload.gauge] for value in (*payload.inside, sum(payload.inside) / 2)]
+        known = payload.within is not None  # else the rows were never asked whether they vary so little
+        places, most = (payload.inside, payload.gauge) if known else ((offer.low, offer.high), 0.25)
+        near = [[value, most] for value in (*places, sum(places) / 2)]
     told = [reveal_final(free, each) for each in near]
     widest = max(one.high - one.low for one in told)
     return min(widest, payload.within[1] - payload.within[0] if payload.within else widest) / 2

@@ -41,7 +41,7 @@ def price_ask(
     if final is not None:
         told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
         check_question(mechanism, facts)
-        return offer_final_value(mechanism, state, facts, FinalPlace(*final, told))
+        return offer_final_value(mechanism, state, facts, FinalPlace(*final, told, guess))
     if known is None:
         check_question(mechanism, facts)
         if noise:
