@@ -16,7 +16,9 @@ import numpy as np
 from scipy.stats import multinomial
 
 from unworn.bounds.questions import rank_moments
-from unworn.mechanisms import Guess, GuessAndCheck, Offer, State
+from unworn.mechanisms import Guess, Offer, State
+from unworn.mechanisms.coded.coded_mechanism import CodedMechanism
+from unworn.mechanisms.contract.capabilities import SharpensAnswers
 from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, make_reply, publish_symbol
 from unworn.mechanisms.contract.mechanism import FinalPlace, Symbol
 from unworn.queries.query import Facts
@@ -99,11 +101,12 @@ Moves = Callable[[State], Iterable[GaugedMove]]
 class GaugedGame:
     """A mechanism on so many rows, of kinds that are as frequent as ``law`` says."""
 
-    mechanism: GuessAndCheck
+    mechanism: CodedMechanism
     rows: int
     confidence: float
     law: tuple[float, ...]
     moves: Moves
+    planned: int | None = None
     numbers: list[Numbers] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,7 +116,8 @@ class GaugedGame:
     def worst(self, depth: int) -> float:
         """max P(anything misses) / (1 - confidence), over analysts of at most ``depth`` moves."""
         chances = multinomial.pmf(np.array(self.numbers), self.rows, self.law)
-        return self._value(self.mechanism.begin(self.rows, self.confidence), chances, {}, depth) / (1 - self.confidence)
+        begun = self.mechanism.begin(self.rows, self.confidence, self.planned)
+        return self._value(begun, chances, {}, depth) / (1 - self.confidence)
 
     def _value(
         self, state: State, chances: np.ndarray, told: dict[KindQuestion, tuple[Offer, Symbol]], depth: int
@@ -154,6 +158,7 @@ class GaugedGame:
 
     def _offer(self, state: State, told: dict[KindQuestion, tuple[Offer, Symbol]], move: GaugedMove) -> Offer:
         if move.how == "sharpen":
+            assert isinstance(self.mechanism, SharpensAnswers)
             return self.mechanism.sharpen(state, *told[move.question])
         if move.how == "final":
             return self.mechanism.offer_final(state, move.question.facts, FinalPlace(told=told.get(move.question)))

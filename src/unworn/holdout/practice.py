@@ -13,7 +13,7 @@ from unworn.errors import ReadOnly, Unaskable
 from unworn.holdout.asking.composite_parts import combined
 from unworn.holdout.asking.guesses import visible_guess
 from unworn.mechanisms import Guess
-from unworn.mechanisms.contract.capabilities import UsesGauges
+from unworn.mechanisms.contract.capabilities import uses_gauge
 from unworn.queries import Composite, Query
 from unworn.queries.composite import Question
 from unworn.queries.metrics.paired_query import compare_questions
@@ -81,7 +81,7 @@ class Practice:
             value, error = combined(question, [part.value for part in parts], [part.error for part in parts])
             return PracticeEstimate(value, error, parts[0].rows, question.label, parts[0].unit)
         query, facts = self._holdout._understand(question)
-        sealed = self._holdout.terms.size if isinstance(self._holdout.mechanism, UsesGauges) else None
+        sealed = self._holdout.terms.size if uses_gauge(self._holdout.mechanism, facts) else None
         guess = practice_guess(query, facts, rows, sealed)
         if guess is None and facts.kind in ("conditional", "ranking"):
             raise Unaskable(f"{query.label} has no value here: none of the practice rows lies in its subset")

@@ -9,6 +9,7 @@ from typing import Any
 from unworn.basics.display import show_fields, show_html, show_line, show_number
 from unworn.basics.frozen_init import assign_fields
 from unworn.basics.tags import Tags
+from unworn.mechanisms.contract.offer import NO_GUESS
 from unworn.queries.query import Query
 from unworn.record.certificate import Certificate, in_memory
 from unworn.record.practice_estimate import PracticeEstimate
@@ -125,7 +126,7 @@ class Answer:
             "high": self.high,
             "width": self.width,
             "source": self.source,
-            "guess": None if record.guess is None else record.guess.value,
+            "guess": None if record.guess is None or record.guess.origin == NO_GUESS else record.guess.value,
             "by": None if record.by is None else show_line(record.by),
             "at": datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds"),
             "metric": metric_of(record),

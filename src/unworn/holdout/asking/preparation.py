@@ -16,9 +16,10 @@ from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.holdout.asks import Ask
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
-from unworn.mechanisms.contract.capabilities import UsesGauges
+from unworn.mechanisms.contract.capabilities import needs_guess, uses_gauge
 from unworn.mechanisms.contract.conversation import check_question
 from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
+from unworn.mechanisms.contract.offer import NO_GUESS
 from unworn.queries import Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code, named_code
@@ -35,9 +36,6 @@ from unworn.record.derived_answer import DerivedAnswer
 if TYPE_CHECKING:
     from unworn.rows import Sample
 
-
-GAUGED = frozenset({"unit", "conditional", "ranking"})
-"""The kinds of question of which visible rows declare a gauge."""
 NO_DIFFERENCE = "no difference"
 """The origin of the guess that two models are the same, where nobody guessed otherwise."""
 
@@ -81,7 +79,7 @@ class Preparation(HoldoutView):
             try_code(query, set(self._sample.columns), visible, self._few_rows)
         elif facts.runs_code:
             check_fitted(query)
-        sealed = self._sample.size if isinstance(self.mechanism, UsesGauges) and not test else None
+        sealed = self._sample.size if uses_gauge(self.mechanism, facts) and not test else None
         own = given_gauge(facts, gauge, self._sample.size)
         guess = None if value is None else given_guess(facts, value, error, discordance, own)
         if value is None and error is not None:
@@ -89,7 +87,7 @@ class Preparation(HoldoutView):
         if self._train is not None and not test:
             if guess is None:
                 guess = train_guess(query, self._train, sealed)
-            elif sealed is not None and guess.gauge is None and facts.kind in GAUGED:
+            elif sealed is not None and guess.gauge is None:
                 guess = with_gauge(guess, train_guess(query, self._train, sealed))
         if facts.kind == "paired" and discordance is None and not test:
             guess = self._with_discordance(query, facts, guess)
@@ -99,9 +97,9 @@ class Preparation(HoldoutView):
             guess = with_gauge(_preferred(guess, expected), expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
         if sealed is not None and facts.kind == "conditional":
-            guess = self._with_known_rows(query, guess, sealed)
+            guess = self._with_known_rows(query, facts, guess, sealed)
         if own is not None:
-            guess = self._with_own_gauge(guess, own)
+            guess = self._with_own_gauge(facts, guess, own)
         code = named_code(query) if facts.runs_code else None
         asker = None if by is None else check_asker(by)
         return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
@@ -118,20 +116,21 @@ class Preparation(HoldoutView):
             return Guess(0.0, None, known, NO_DIFFERENCE)
         return replace(guess, discordance=known if guess.discordance is None else min(known, guess.discordance))
 
-    def _with_known_rows(self, query: Query, guess: Guess | None, sealed: int) -> Guess | None:
+    def _with_known_rows(self, query: Query, facts: Facts, guess: Guess | None, sealed: int) -> Guess | None:
         """Where the asker's own array decides which rows are in the subset, how many they are is known, and free."""
         from unworn.holdout.asking.visible_gauges import known_rows
 
-        known = None if guess is None else known_rows(query, sealed, self._sample.length)
-        if guess is None or known is None:
-            return guess
-        return replace(guess, gauge=float(known))
+        unused = guess is None and needs_guess(self.mechanism, facts)
+        known = None if unused else known_rows(query, sealed, self._sample.length)
+        return guess if known is None else self._with_own_gauge(facts, guess, float(known))
 
-    @staticmethod
-    def _with_own_gauge(guess: Guess | None, gauge: float) -> Guess:
-        if guess is None:
+    def _with_own_gauge(self, facts: Facts, guess: Guess | None, gauge: float) -> Guess:
+        """A guess with a gauge; or a gauge alone, for a mechanism that needs no guess."""
+        if guess is not None:
+            return replace(guess, gauge=gauge)
+        if needs_guess(self.mechanism, facts):
             raise Unaskable("gauge= says how much to expect of the rows beside a guess, and there is none: give guess=")
-        return replace(guess, gauge=gauge)
+        return Guess((facts.low + facts.high) / 2, None, None, NO_GUESS, gauge)
 
     def _understand(self, question: Question | str, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""

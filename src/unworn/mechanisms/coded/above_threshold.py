@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
@@ -13,38 +13,46 @@ from unworn.mechanisms.coded.coded_mechanism import (
     folded,
     lone_failed,
     lone_nats,
+    place_now,
     priced,
     published,
     typical_state,
-    whole,
 )
-from unworn.mechanisms.contract.capabilities import ExplainsNumbers
+from unworn.mechanisms.coded.coded_payloads import PlacePayload
+from unworn.mechanisms.coded.guess_slack import declared_gauge
+from unworn.mechanisms.coded.octave_words import octave_nats, pack_steps, unpack_steps
+from unworn.mechanisms.contract.capabilities import AnswersSubsets, ExplainsNumbers, UsesGauges
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.noisy.noisy_mechanism import number
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Rows
 
 BELOW, TOP = 0, 1
 
 
 @dataclass(frozen=True)
-class AboveThreshold(CodedMechanism, ExplainsNumbers):
+class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
     Thousands of noes cost less than a nat together, each yes about ten (a nat makes the conversation e times less
     likely under a law fixed before it). No noise is needed: short answers reveal little by themselves (Theorem C′).
     *Below* publishes everything up to just beyond the threshold, *top* everything from just before it.
 
+    Of a share of a subset, or a ranking, *top* also tells the power of two by which fewer rows count than there are.
+    *Below* tells that as many count as were declared, by ``gauge=`` or ``train``; where nothing was declared it is free
+    all the same, and says nothing of the population. Where fewer count than were declared, that is told, as a yes.
+
     Parameters
     ----------
     threshold
         In the question's own units; a question whose range does not contain it is refused.
     tops
-        How many yeses are given before the holdout stops; ``None`` for no limit. Code that fails on the rows uses one.
+        How many yeses are given before the holdout stops; ``None`` for no limit. Code that fails on the rows uses one,
+        and so does a subset with fewer rows than were declared.
 
     Examples
     --------
@@ -60,6 +68,9 @@ class AboveThreshold(CodedMechanism, ExplainsNumbers):
     Dwork and Roth, "The algorithmic foundations of differential privacy", 2014, section 3.6, for the noisy one; without
     noise, Dwork, Feldman, Hardt, Pitassi, Reingold and Roth, NeurIPS 2015 (description length).
     """
+
+    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS
+    needs_guess: ClassVar[bool] = False
 
     threshold: float
     tops: int | None = 1
@@ -99,30 +110,35 @@ class AboveThreshold(CodedMechanism, ExplainsNumbers):
                 tops=self.tops,
                 left=left,
             )
-        return priced(state, facts, position)
+        gauge = None if guess is None or facts.kind not in SUBSETS else declared_gauge(facts, guess, 0.0)
+        own = None if gauge is None else PlacePayload(place_now(state), state.kept, gauge)
+        return priced(state, facts, position, own)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        told = exact_value(offer, query, rows)
-        symbol = told if told == RAISED else TOP if spread_of(offer, told)[0] >= self.threshold else BELOW
+        symbol = exact_value(offer, query, rows)
+        if symbol != RAISED:
+            value, gauge = spread_of(offer, symbol)
+            symbol = pack_steps(offer, gauge, TOP if value >= self.threshold else BELOW)
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         if has_failed(symbol):
             return lone_failed(offer, symbol)
-        return Described(True, lone_nats(offer)) if whole(symbol, TOP) == TOP else Described(False, 0.0)
+        unpack_steps(offer, symbol, TOP)
+        return Described(symbol != BELOW, _nats(offer, symbol))
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         calm, surprised = self.place_prices(offer)
-        return calm, surprised + lone_nats(offer)
+        return calm, surprised + _nats(offer, TOP)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        edge, top = min(max(self.threshold, offer.low), offer.high), whole(symbol, TOP) == TOP
-        level = self.log_one_side(offer, top, lone_nats(offer) if top else 0.0)
-        if top:
-            return published((edge + offer.high) / 2, interval(offer, (edge, offer.high), 1.0, level), "above")
+        edge, (gauge, side) = min(max(self.threshold, offer.low), offer.high), unpack_steps(offer, symbol, TOP)
+        level = self.log_one_side(offer, symbol != BELOW, _nats(offer, symbol))
+        if side == TOP:
+            return published((edge + offer.high) / 2, interval(offer, (edge, offer.high), gauge, level), "above")
         # The middle of where the rows' value lies, as for any cell; the source says how little that is.
         below = (offer.low, math.nextafter(edge, -math.inf))
-        return published((offer.low + edge) / 2, interval(offer, below, 1.0, level), "below")
+        return published((offer.low + edge) / 2, interval(offer, below, gauge, level), "below")
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"threshold": self.threshold}
@@ -131,6 +147,8 @@ class AboveThreshold(CodedMechanism, ExplainsNumbers):
         return BELOW
 
     def widest(self, offer: Offer) -> float:
+        if offer.kind in SUBSETS:  # of a subset without rows nothing is known
+            return offer.span / 2
         return max(published_width(self, offer, symbol) for symbol in (BELOW, TOP))
 
     def beyond(self, offer: Offer) -> float:
@@ -175,3 +193,8 @@ class AboveThreshold(CodedMechanism, ExplainsNumbers):
             middle = (low + high) // 2
             low, high = (middle, high) if reach(middle) <= width else (low, middle)
         return cls(threshold, low)
+
+
+def _nats(offer: Offer, symbol: Symbol) -> float:
+    """The length of a word: all but "below", as it was expected, are surprises, and share what there is for them."""
+    return 0.0 if symbol == BELOW else lone_nats(offer) + octave_nats(offer)

@@ -16,8 +16,9 @@ from unworn.mechanisms.coded.blurred_counts import (
 )
 from unworn.mechanisms.coded.coded_mechanism import place_now
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GridPayload, GuessPayload, SharpenedPayload
-from unworn.mechanisms.coded.guess_words import farthest, pack, tells_octave, with_a_word
+from unworn.mechanisms.coded.guess_words import farthest, with_a_word
 from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
+from unworn.mechanisms.coded.octave_words import likely_octave, pack, tells_octave
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Published, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
@@ -28,9 +29,6 @@ from unworn.queries.row_protocol import Rows
 
 if TYPE_CHECKING:
     from unworn.mechanisms.coded.guess_and_check import GuessAndCheck
-
-_USUAL_OCTAVE = 2
-"""What is expected of a subset of which nothing is known: between an eighth and a quarter of the rows."""
 
 
 def unguessed_payload(mechanism: GuessAndCheck, state: State, facts: Facts) -> CellsPayload | NoisyCountPayload:
@@ -67,7 +65,7 @@ def likely_cell(offer: Offer) -> Symbol:
     if isinstance(offer.payload, GuessPayload):
         return 0
     middle = locate(offer, (offer.low + offer.high) / 2)
-    return [min(_USUAL_OCTAVE, octaves(offer.rows)), middle] if tells_octave(offer) else middle
+    return [likely_octave(offer), middle] if tells_octave(offer) else middle
 
 
 def judge(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:

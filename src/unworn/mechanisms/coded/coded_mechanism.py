@@ -24,10 +24,11 @@ from unworn.mechanisms.contract.capabilities import (
 from unworn.mechanisms.contract.conversation import publish_symbol, refuse_statistics
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, FinalPlace, Mechanism, Offer, Published, State, Symbol
 from unworn.mechanisms.contract.offer import NoPayload, Payload
+from unworn.mechanisms.symbols.gauges import told_bound
 from unworn.queries.query import Facts
 
 Cell = tuple[tuple[float, float], float]
-"""Where the rows' value lies, and a bound on the discordance of a paired question, as a share of the span."""
+"""Where the rows' value lies, and a bound on its gauge; of a paired question that is a share of the span."""
 SPARE_NATS = 30 * LN2
 """What a failure costs where no room is left among the words: 2^-30 of it is set aside for all that might fail."""
 REST_NATS = -math.log1p(-(2.0**-30))
@@ -190,8 +191,8 @@ class CodedMechanism(
         return final_offer(state, facts, place, self.spent(state), told)
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
-        """The cell that an answer told, and the bound on its discordance; the whole range where it told none."""
-        return (offer.low, offer.high), 1.0
+        """The cell that an answer told, and the bound on its gauge; the whole range where it told none."""
+        return (offer.low, offer.high), told_bound(offer, symbol)
 
     def refused(self, facts: Facts, why: str) -> Unaskable:
         return Unaskable(f"{type(self).__name__} cannot answer a {facts.kind} question: {why}")

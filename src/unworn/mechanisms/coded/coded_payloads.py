@@ -56,10 +56,11 @@ class GridPayload(CodedPayload):
 @assign_fields
 @dataclass(frozen=True, slots=True)
 class PlacePayload(CodedPayload):
-    """Of an answer whose symbols follow from the mechanism's own parameters."""
+    """Of an answer whose symbols follow from the mechanism's own parameters, and from the declared bound of a gauge."""
 
     place: tuple[str, float, float, int, int] | None = None
     kept: float = 0.0
+    gauge: float | None = None
 
 
 @assign_fields

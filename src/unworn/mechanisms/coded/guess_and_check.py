@@ -40,8 +40,9 @@ from unworn.mechanisms.coded.guess_slack import (
     guess_error,
     without_gauge,
 )
-from unworn.mechanisms.coded.guess_words import agreement_event, unpack, word_cost
+from unworn.mechanisms.coded.guess_words import agreement_event, word_cost
 from unworn.mechanisms.coded.noisy_checks import check_planned_surprises, is_checked_with_noise, noisy_check_offer
+from unworn.mechanisms.coded.octave_words import unpack
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
     AddsNoiseOnRequest,
@@ -142,9 +143,7 @@ class GuessAndCheck(
     def to_json(self) -> dict[str, Any]:
         """Without ``surprises`` where none are planned, as before there were any to plan."""
         told = {"name": type(self).__name__, **asdict(self)}
-        if self.surprises is None:
-            del told["surprises"]
-        return told
+        return {name: value for name, value in told.items() if name != "surprises" or value is not None}
 
     def named_theorem(self) -> str:
         return super().named_theorem() if self.surprises is None else THEOREM_U

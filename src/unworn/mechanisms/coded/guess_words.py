@@ -16,11 +16,11 @@ from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
 from unworn.events import Guessed
 from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
-from unworn.mechanisms.coded.coded_payloads import CellsPayload, GuessPayload, HypothesisPayload
+from unworn.mechanisms.coded.coded_payloads import GuessPayload, HypothesisPayload
+from unworn.mechanisms.coded.octave_words import grid_words
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
-from unworn.mechanisms.symbols.gauges import gauge_of, known_bound, octaves
+from unworn.mechanisms.symbols.gauges import gauge_of, octaves
 from unworn.mechanisms.symbols.symbol_cells import grid_of
-from unworn.queries.query import SUBSETS
 from unworn.queries.row_protocol import Raised
 
 _UPWARD = 1.0 + 1e-12
@@ -37,33 +37,6 @@ def word_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
             return True, lone_failed(offer, symbol).nats
         return (False, 0.0) if symbol == 0 else (True, lone_nats(offer))
     return _grid_cost(offer, symbol)
-
-
-def unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
-    """The bound on the gauge, and the offset or cell, that a symbol tells."""
-    gauge = gauge_of(offer)
-    if isinstance(symbol, list) and gauge is not None:
-        octave, offset = symbol
-        return gauge.bound(octave, offer.rows), offset
-    return known_bound(offer), int(symbol)  # type: ignore[arg-type]
-
-
-def pack(offer: Offer, gauge: float, offset: int) -> Symbol:
-    """The symbol that tells an offset and, of a question with a gauge, that its bound holds, or else the octave.
-
-    On a grid nothing was declared, and the octave is always told.
-    """
-    kind = gauge_of(offer)
-    if kind is None:
-        return offset
-    if isinstance(offer.payload, GuessPayload) and offset == 0 and kind.holds(gauge, known_bound(offer)):
-        return offset
-    return [kind.octave(gauge, offer.rows), offset]
-
-
-def tells_octave(offer: Offer) -> bool:
-    """Whether each cell of a grid comes with an octave of the gauge: of some of the rows a cell alone says nothing."""
-    return isinstance(offer.payload, CellsPayload) and offer.kind in SUBSETS
 
 
 def farthest(offer: Offer, side: int) -> int:
@@ -124,12 +97,10 @@ def _failure_nats(offer: Offer, payload: GuessPayload, symbol: Symbol) -> float:
 
 def _grid_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
     """Of one of equal cells; under Theorem C what failed was a surprise, and there was no other."""
-    _, _, cells = grid_of(offer)
-    if tells_octave(offer):
-        cells *= octaves(offer.rows) + 1
+    words = grid_words(offer, grid_of(offer)[2])
     if offer.payload.place is not None:
-        return False, cell_nats(offer, cells, symbol)
-    return (True, LN2) if has_failed(symbol) else (False, math.log(cells))
+        return False, cell_nats(offer, words, symbol)
+    return (True, LN2) if has_failed(symbol) else (False, math.log(words))
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from unworn.basics.frozen_init import assign_fields
 from unworn.bounds.code_length import distance_nats, spare_chance
@@ -22,11 +22,12 @@ from unworn.mechanisms.coded.coded_mechanism import (
     priced,
     published,
     typical_state,
-    whole,
 )
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, CodedPayload
+from unworn.mechanisms.coded.guess_slack import declared_gauge
+from unworn.mechanisms.coded.octave_words import grid_words, likely_octave, octave_nats, pack_steps, unpack_steps
 from unworn.mechanisms.coded.rungs import Rungs
-from unworn.mechanisms.contract.capabilities import ExplainsNumbers
+from unworn.mechanisms.contract.capabilities import AnswersSubsets, ExplainsNumbers, UsesGauges
 from unworn.mechanisms.contract.conversation import likely_width
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
@@ -34,30 +35,35 @@ from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
 from unworn.mechanisms.symbols.symbol_cells import check_step, grid_of
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query, has_length
+from unworn.queries.query import SUBSETS, Facts, Query, has_length
 from unworn.queries.row_protocol import Rows
 
 
 @assign_fields
 @dataclass(frozen=True, slots=True)
 class RungPayload(CodedPayload):
-    """A score is compared with the rung that the best so far has reached, of so many in all. The first score, told
-    without a baseline, is one of equal cells instead."""
+    """A score is compared with the rung that the best so far has reached, of so many in all, and of a subset its rows
+    with how many were declared (``gauge``). The first score, told without a baseline, is one of equal cells instead."""
 
     cells: int
     best: int
     place: tuple[str, float, float, int, int] | None = None
     kept: float = 0.0
+    gauge: float | None = None
 
 
 @dataclass(frozen=True)
-class Ladder(CodedMechanism, ExplainsNumbers):
+class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
     """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
 
     Most submissions are not better, and being told so costs next to nothing; an improvement costs about eight nats, and
     up to about 2 ln d + 1 more for d steps (a nat makes the conversation e times less likely under a law fixed before
     it). So every score on the board holds for the population, however the submissions were chosen (Theorem C′). All
     submissions are scored by one metric: that they share the ``range`` is checked, the rest is up to the organiser.
+
+    Of a share of a subset (recall, say) or a ranking, an improvement also tells the power of two by which fewer rows
+    count than there are. That a submission is not better tells that as many count as were declared, by ``gauge=`` or
+    ``train``; where nothing was declared, it says nothing of the population.
 
     Parameters
     ----------
@@ -91,6 +97,9 @@ class Ladder(CodedMechanism, ExplainsNumbers):
     Blum and Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", ICML 2015; the code and the
     limits are derived in ``docs/mechanisms/ladder.md``.
     """
+
+    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS
+    needs_guess: ClassVar[bool] = False
 
     step: float
     baseline: float | None = None
@@ -148,67 +157,74 @@ class Ladder(CodedMechanism, ExplainsNumbers):
         rungs = Rungs(facts.low, facts.high, self.step, self.higher)
         if state.best is None:  # the first score is one of equally long words
             return priced(state, facts, 0, CellsPayload(rungs.count, place_now(state, ""), state.kept))
-        return priced(state, facts, 0, RungPayload(rungs.count, state.best, place_now(state), state.kept))
+        gauge = None if guess is None or facts.kind not in SUBSETS else declared_gauge(facts, guess, 0.0)
+        return priced(state, facts, 0, RungPayload(rungs.count, state.best, place_now(state), state.kept, gauge))
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
         if symbol != RAISED:
-            climbed = self._rungs(offer).of(spread_of(offer, symbol)[0]) - _rung(_best(offer))
-            symbol = min(max(climbed, 0), self._most(offer))
+            value, gauge = spread_of(offer, symbol)
+            climbed = self._rungs(offer).of(value) - _rung(_best(offer))
+            symbol = pack_steps(offer, gauge, min(max(climbed, 0), self._most(offer)))
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         if has_failed(symbol):
             return self._failed(offer, symbol)
-        steps = whole(symbol, self._most(offer))
-        return Climbed(steps, self._nats(offer, steps))
+        _, steps = unpack_steps(offer, symbol, self._most(offer))
+        nats = self._nats(offer, symbol)
+        # Not better, but of fewer rows than were declared: a surprise that moves nothing.
+        return Climbed(steps, nats) if steps or symbol == 0 else Described(True, nats)
 
-    def _nats(self, offer: Offer, steps: int) -> float:
+    def _nats(self, offer: Offer, symbol: Symbol) -> float:
         """What a word costs: the words of surprises, and all the others, sum to at most one (Kraft's inequality)."""
-        placed = offer.payload.place is not None
+        placed, (_, steps) = offer.payload.place is not None, unpack_steps(offer, symbol, self._most(offer))
         if _best(offer) is None:
             if steps == 0:
                 raise ValueError("the first score reaches some rung")
-            return cell_nats(offer, _cells(offer), steps) if placed else math.log(_cells(offer))
-        if steps == 0:
+            words = grid_words(offer, _cells(offer))
+            return cell_nats(offer, words, steps) if placed else math.log(words)
+        if symbol == 0:
             return 0.0
         if self.feedback == "bit":
-            return lone_nats(offer)
-        if not placed:
-            return LN2 * offer.runs_code + math.log(steps * (steps + 1))
-        return LN2 * offer.runs_code + distance_nats(steps, self._most(offer))
+            return lone_nats(offer) + octave_nats(offer)
+        nats = LN2 * offer.runs_code + octave_nats(offer)
+        if steps == 0:
+            return nats
+        return nats + (distance_nats(steps, self._most(offer)) if placed else math.log(steps * (steps + 1)))
 
     def _failed(self, offer: Offer, symbol: Symbol) -> Described:
         """The words for what fails are made of those for 1, 2, … steps that would lead past the last rung."""
         best, placed = _best(offer), offer.payload.place is not None
         if best is None and placed:
-            return Described(False, cell_nats(offer, _cells(offer), symbol))
+            return Described(False, cell_nats(offer, grid_words(offer, _cells(offer)), symbol))
         if best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free
             return failed(offer, symbol, 0.0)
         if self.feedback == "bit":
             return lone_failed(offer, symbol)
         spare = spare_chance(self._most(offer)) if placed else 1.0 / (self._most(offer) + 1)
-        return failed(offer, symbol, -math.log(spare) + 1e-12)
+        declared = 0.0 if offer.payload.gauge is None else LN2  # half of the words tell that a bound does not hold
+        return failed(offer, symbol, -math.log(spare) + 1e-12 + declared)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         calm, surprised = self.place_prices(offer)
-        told = 0.0 if _best(offer) is not None else self._nats(offer, 1)
-        return calm + told, surprised + self._nats(offer, min(1, self._most(offer)))
+        told = 0.0 if _best(offer) is not None else self._nats(offer, self.likely(offer))
+        return calm + told, surprised + self._nats(offer, self.likely(offer))
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        rungs, steps = self._rungs(offer), whole(symbol, self._most(offer))
+        rungs, (gauge, steps) = self._rungs(offer), unpack_steps(offer, symbol, self._most(offer))
         reached = _rung(_best(offer)) + steps
         if not steps:  # the board does not move, and shows what it showed
             cell = rungs.cell(0, reached)
         else:
             cell = rungs.cell(reached, rungs.count - 1 if self.feedback == "bit" else reached)
         source = "ladder" if steps else "not better"
-        surprise, nats = bool(steps) and _best(offer) is not None, self._nats(offer, steps)
+        surprise, nats = symbol != 0 and _best(offer) is not None, self._nats(offer, symbol)
         if self.feedback == "bit":  # on which side of an edge the score lies
-            limits = interval(offer, cell, 1.0, self.log_one_side(offer, surprise, nats))
+            limits = interval(offer, cell, gauge, self.log_one_side(offer, surprise, nats))
             return published(rungs.edge(reached), limits, source)
         return published(
-            rungs.middle(reached), interval(offer, cell, 1.0, self.log_side(offer, surprise, nats)), source
+            rungs.middle(reached), interval(offer, cell, gauge, self.log_side(offer, surprise, nats)), source
         )
 
     def numbers(self, offer: Offer) -> dict[str, float]:
@@ -217,11 +233,14 @@ class Ladder(CodedMechanism, ExplainsNumbers):
 
     def likely(self, offer: Offer) -> Symbol:
         """An improvement by one step: what is submitted is hoped to be one, and its width is what one wants to know."""
-        return min(1, self._most(offer))
+        step = min(1, self._most(offer))
+        return [likely_octave(offer), step] if step and offer.kind in SUBSETS else step
 
     def widest(self, offer: Offer) -> float:
         """The widest interval of a score that goes on the board: "not better" is no score, and bounded on one side."""
         rungs, least = self._rungs(offer), _rung(_best(offer)) + 1
+        if offer.kind in SUBSETS:  # of a subset without rows nothing is known
+            return offer.span / 2
         if self.feedback == "bit" or least >= rungs.count:
             return likely_width(self, offer)
         # Limits are widest in the middle of the range; a cell farther out may hold one row more.

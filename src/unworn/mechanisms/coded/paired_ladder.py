@@ -15,7 +15,7 @@ from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
 from unworn.mechanisms.symbols.hypothesis_symbols import rejects
 from unworn.noise import Stream
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Rows
 
 _SLIP = 1e-6
@@ -63,6 +63,13 @@ class PairedLadder(CodedMechanism, ExplainsNumbers):
 
     def check(self, facts: Facts) -> None:
         super().check(facts)
+        if facts.kind in SUBSETS:
+            what = "shares of a subset" if facts.kind == "conditional" else "areas under a ROC curve"
+            raise self.refused(
+                facts,
+                f"it compares two scores row by row, and the difference of two {what} is no mean over rows; Ladder and "
+                "GuessAndCheck answer each of the two",
+            )
         if facts.kind != "paired":
             raise self.refused(facts, "ask holdout.compare(new, best); Ladder scores single submissions")
 

@@ -9,9 +9,10 @@ from typing import ClassVar, Self
 from unworn.bounds.baselines import best_rounding, log_transcripts
 from unworn.bounds.compression import position_nats
 from unworn.events import Described, Event
-from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, CodedMechanism, cell_nats
+from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, Cell, CodedMechanism, cell_nats
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, HypothesisPayload, Place
-from unworn.mechanisms.contract.capabilities import ChecksHypotheses
+from unworn.mechanisms.coded.octave_words import grid_words, likely_octave, pack, tells_octave, unpack
+from unworn.mechanisms.contract.capabilities import AnswersSubsets, ChecksHypotheses
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace, Guess, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
@@ -24,12 +25,13 @@ from unworn.queries.row_protocol import Rows
 
 
 @dataclass(frozen=True)
-class Rounding(CodedMechanism, ChecksHypotheses):
+class Rounding(CodedMechanism, AnswersSubsets, ChecksHypotheses):
     """Name the cell of a fixed grid in which the value on the rows lies, and its middle.
 
-    Every answer costs ln(cells) nats, whatever the analyst does, and guesses are not used. The last answer of a plan is
-    not charged, because nothing follows it. A baseline: about twice as many answers as sample splitting, still linear
-    in the rows.
+    Every answer costs ln(cells) nats, whatever the analyst does, and guesses are not used. Of a share of a subset, or a
+    ranking, it also names the power of two by which fewer rows count than there are, one of about log2(rows), and costs
+    the logarithm of their number more. The last answer of a plan is not charged, because nothing follows it. A
+    baseline: about twice as many answers as sample splitting, still linear in the rows.
 
     Examples
     --------
@@ -92,7 +94,8 @@ class Rounding(CodedMechanism, ChecksHypotheses):
         if offer.null is not None:
             symbol = judged(offer, query, rows, self.test_level(offer))
         elif (symbol := exact_value(offer, query, rows)) != RAISED:
-            symbol = locate(offer, spread_of(offer, symbol)[0])
+            value, gauge = spread_of(offer, symbol)
+            symbol = pack(offer, gauge, locate(offer, value)) if tells_octave(offer) else locate(offer, value)
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
@@ -102,19 +105,32 @@ class Rounding(CodedMechanism, ChecksHypotheses):
         return _nats(offer, 0), _nats(offer, 0)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        cell = edges(offer, int(spread_of(offer, symbol)[0]))
-        low, high = interval(offer, cell, 1.0, self.log_side(offer, False, _nats(offer, symbol)))
+        gauge, number = unpack(offer, symbol)
+        cell = edges(offer, number)
+        low, high = interval(offer, cell, gauge, self.log_side(offer, False, _nats(offer, symbol)))
         return Published((cell[0] + cell[1]) / 2, low, high, "grid")
 
+    def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
+        if not tells_octave(offer):  # the whole range, as older ledgers have it
+            return super().cell_of(offer, symbol)
+        gauge, number = unpack(offer, symbol)
+        return edges(offer, number), gauge
+
     def likely(self, offer: Offer) -> Symbol:
-        return locate(offer, (offer.low + offer.high) / 2)
+        middle = locate(offer, (offer.low + offer.high) / 2)
+        return [likely_octave(offer), middle] if tells_octave(offer) else middle
 
     def widest(self, offer: Offer) -> float:
+        if tells_octave(offer):  # of a subset without rows nothing is known
+            return offer.span / 2
         # Not always the middle one: of few rows, a cell beside it may hold one count more.
         return max(published_width(self, offer, symbol) for symbol in range(grid_of(offer)[2]))
 
     def _position_nats(self, index: int, planned: int | None) -> float:
-        """Under Theorem C: with a plan every node gets the same weight; without, depths share as anywhere else."""
+        """Under Theorem C: with a plan every node gets the same weight; without, depths share as anywhere else.
+
+        A plan counts as many words as cells for each ask. What an ask had more, its octaves, is in the state's nats.
+        """
         if planned is None:
             return position_nats(index)
         return log_transcripts(self.cells, planned) - (index - 1) * math.log(self.cells)
@@ -128,4 +144,5 @@ class Rounding(CodedMechanism, ChecksHypotheses):
 def _nats(offer: Offer, symbol: Symbol) -> float:
     """The length of a word: of a cell, of the outcome of a test, or for a failure."""
     payload = offer.payload
-    return cell_nats(offer, payload.cells if isinstance(payload, HypothesisPayload) else grid_of(offer)[2], symbol)
+    cells = payload.cells if isinstance(payload, HypothesisPayload) else grid_words(offer, grid_of(offer)[2])
+    return cell_nats(offer, cells, symbol)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 from unworn.mechanisms.contract.offer import FinalPlace, Guess, Offer
 from unworn.mechanisms.contract.state import State
 from unworn.mechanisms.contract.symbol import Symbol
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import SUBSETS, Facts, Query
 
 if TYPE_CHECKING:
     from unworn.bounds.privacy import Profile
@@ -36,6 +36,21 @@ class AnswersSubsets:
 
 class UsesGauges:
     """Compares what the rows give beside a value with a bound that a guess declares: :attr:`Guess.gauge`."""
+
+    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS | {"unit"}
+    """Of which kinds of question."""
+    needs_guess: ClassVar[bool] = True
+    """Whether a bound is of no use without a guess; else it may be declared alone."""
+
+
+def uses_gauge(mechanism: object, facts: Facts) -> bool:
+    """Whether a declared bound of a gauge makes a difference to a question."""
+    return isinstance(mechanism, UsesGauges) and facts.kind in mechanism.gauged_kinds
+
+
+def needs_guess(mechanism: object, facts: Facts) -> bool:
+    """Whether it makes none without a guess."""
+    return not (isinstance(mechanism, UsesGauges) and uses_gauge(mechanism, facts)) or mechanism.needs_guess
 
 
 class ChecksHypotheses(ABC):

@@ -28,12 +28,12 @@ from unworn.queries.row_protocol import Rows
 
 def check_question(mechanism: Mechanism, facts: Facts) -> None:
     """Refuse a question of a kind that a mechanism has no answer to, from public facts alone."""
-    if not isinstance(mechanism, AnswersSubsets):
-        refuse_subsets(mechanism, facts)
     if isinstance(mechanism, LimitsQuestions):
         mechanism.check(facts)
     else:
         refuse_statistics(mechanism, facts)
+    if not isinstance(mechanism, AnswersSubsets):
+        refuse_subsets(mechanism, facts)
 
 
 def refuse_subsets(mechanism: Mechanism, facts: Facts) -> None:

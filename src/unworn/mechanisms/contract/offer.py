@@ -10,6 +10,9 @@ from unworn.basics.frozen_init import assign_fields
 from unworn.mechanisms.contract.symbol import Published, Symbol
 from unworn.queries.query import Facts, Kind
 
+NO_GUESS = "no guess"
+"""The origin where nobody guessed, and a gauge was declared all the same."""
+
 
 @assign_fields
 @dataclass(frozen=True, slots=True)

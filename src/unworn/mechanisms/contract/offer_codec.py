@@ -67,6 +67,7 @@ _HOMES = (
     (("inside",), "coded.coded_payloads", "SharpenedPayload"),
     (("cells",), "coded.coded_payloads", "CellsPayload"),
     (("place",), "coded.coded_payloads", "PlacePayload"),
+    (("gauge",), "coded.coded_payloads", "PlacePayload"),
 )
 """Which payload a list holds: the first of these that has these numbers. Each is loaded when it is first met."""
 _OURS = {(f"unworn.mechanisms.{home}", name) for _, home, name in _HOMES}

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from unworn.mechanisms.contract.mechanism import Offer
+from unworn.mechanisms.contract.mechanism import Offer, Symbol
 
 
 class Gauge(ABC):
@@ -113,6 +113,16 @@ def known_bound(offer: Offer) -> float:
     if gauge is None or offer.kind == "paired":
         return float(getattr(payload, "discordance", 1.0))
     return gauge.nothing if payload.gauge is None else payload.gauge
+
+
+def told_bound(offer: Offer, symbol: Symbol) -> float:
+    """The bound that a symbol tells, where it tells an octave; else the one that was known before."""
+    gauge = gauge_of(offer)
+    if not isinstance(symbol, list):
+        return known_bound(offer)
+    if gauge is None:
+        raise ValueError(f"a symbol of this question tells no octave: {symbol!r:.40}")
+    return gauge.bound(symbol[0], offer.rows)
 
 
 def keeps_bound(offer: Offer, gauge: float) -> bool:
