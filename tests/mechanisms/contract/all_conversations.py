@@ -21,7 +21,7 @@ from tests.ledger.older_conversations import (
     predictions,
     rounding,
 )
-from unworn import Holdout, col, function, mean, share, statistic
+from unworn import Holdout, col, function, mean, recall, share, statistic
 from unworn.errors import Failed, Unaskable
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import (
@@ -144,6 +144,33 @@ def climb(holdout: Holdout) -> None:
         holdout.ask(share(col("a") > cut))
 
 
+def recall_of(right: float) -> Any:
+    return recall(predictions(right), positive=1)
+
+
+def subsets(holdout: Holdout) -> None:
+    """Shares of a subset and a ranking: of as many rows as are expected, of fewer, and where nobody knows."""
+    few = holdout.ask(share(col("a") > 0.5, given=col("b") > 0.9))
+    for cut, gauge in ((0.6, 200), (0.3, 300), (0.2, 500)):
+        holdout.ask(share(col("a") > cut, given=col("b") > 0.4), guess=1 - cut, gauge=gauge)
+    holdout.score(X["a"] + X["b"] / 4, metric="roc_auc")
+    holdout.ask_many([share(col("b") > cut, given=col("a") > 0.5) for cut in CUTS[:2]])
+    if isinstance(holdout.mechanism, Rounding):
+        holdout.test(share(col("b") > 0.5, given=col("a") > 0.5), above=0.2)
+    with suppress(Failed):
+        holdout.ask(function(broken, range=(0, 1), name="fails"))
+    holdout.final(few, close=False)
+    holdout.final(share(col("a") > 0.2, given=col("b") > 0.4))
+
+
+def climb_by_recall(holdout: Holdout) -> None:
+    """One submission at a time; the last two are of fewer rows than were declared."""
+    for right, gauge in ((0.6, None), (0.5, 300), (0.7, 300), (0.9, 300), (0.8, 500), (0.99, 500)):
+        holdout.ask(recall_of(right), gauge=gauge)
+    holdout.score(X["a"], metric="roc_auc")
+    holdout.final(recall_of(0.9))
+
+
 def bits(holdout: Holdout) -> None:
     for value in (0, 1):
         holdout.ask(share(col("c") == value))
@@ -160,6 +187,11 @@ TALKS: dict[str, tuple[Mechanism, int | None, Talk, bool]] = {
     "above_threshold_under_c": (AboveThreshold(0.5, tops=None, law="C"), None, above_threshold, False),
     "ladder_under_c": (Ladder(0.05, law="C"), None, ladder, False),
     "paired_ladder_under_c": (PairedLadder(law="C"), None, paired_ladder, False),
+    "rounding_of_subsets": (Rounding(12), None, subsets, False),
+    "rounding_of_subsets_planned": (Rounding(12), 20, subsets, False),
+    "above_threshold_of_subsets": (AboveThreshold(0.5, tops=None), None, subsets, False),
+    "ladder_of_subsets": (Ladder(0.05), None, climb_by_recall, False),
+    "ladder_of_subsets_by_bits": (Ladder(0.05, baseline=0.5, feedback="bit"), None, climb_by_recall, False),
     "finals": (GuessAndCheck(cell=0.1), None, finals, False),
     "noise_by_request": (GuessAndCheck(), None, noise_by_request, True),
     "unguessed_noise": (GuessAndCheck(unguessed="noise"), 100, noise_by_request, True),
