@@ -29,8 +29,6 @@ class CountedRows:
     def counts(self, queries: Sequence[Query], part: object = None) -> list[int]:
         return [self.count for _ in queries]
 
-    statistics = counts
-
 
 @dataclass(frozen=True)
 class MechanismLaw:

@@ -205,7 +205,7 @@ def test_the_rounding_code_is_uniform() -> None:
         def __init__(self, count: int) -> None:
             self.count = count
 
-        def statistics(self, queries: object, part: object = None) -> list[int]:
+        def counts(self, queries: object, part: object = None) -> list[int]:
             return [self.count]
 
     rounding, state = Rounding(cells=20), Rounding(cells=20).begin(100, 0.95, 10)

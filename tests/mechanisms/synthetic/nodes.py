@@ -33,8 +33,6 @@ class Told:
     def counts(self, queries: Any, part: Any = None) -> list[int]:
         return [round(self.value * self.rows)]
 
-    statistics = counts
-
     def means(self, queries: Any, part: Any = None) -> list[float]:
         return [self.value]
 
