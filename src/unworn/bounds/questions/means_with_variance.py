@@ -83,7 +83,7 @@ def final_distance(room: float, variance: float, n: float, log_side: float, rate
 
     ``room`` is 1 - mean for the upper limit and the mean itself for the lower one, ``variance`` the rows' own.
     ``rate`` is λ, fixed beforehand (:func:`bet_rate`); 0 means Chernoff's limit. While rate·room <= 1 the set of
-    means that are not excluded is an interval (theory of questions, lemma 3); beyond, nothing is excluded.
+    means that are not excluded is an interval (theory of questions); beyond, nothing is excluded.
 
     >>> rate = bet_rate(1 - 0.06, 0.01, 13_000, math.log(0.025))
     >>> round(5_000 * final_distance(1 - 0.0578, 0.0081, 13_000, math.log(0.025), rate), 2)
