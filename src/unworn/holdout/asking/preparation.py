@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsFloat
@@ -27,7 +28,7 @@ from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
 from unworn.queries.metrics.prediction_types import default_metric
 from unworn.queries.predictions import NamedPredictions, RecordedPredictions
-from unworn.queries.query import Facts, Kind
+from unworn.queries.query import SUBSETS, Facts, Kind
 from unworn.queries.ranking_query import RankingQuery
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from unworn.rows import Sample
 
 
-GAUGED = frozenset({"unit", "conditional", "ranking"})
-"""The kinds of question of which visible rows declare a gauge."""
 NO_DIFFERENCE = "no difference"
 """The origin of the guess that two models are the same, where nobody guessed otherwise."""
 
@@ -89,7 +88,7 @@ class Preparation(HoldoutView):
         if self._train is not None and not test:
             if guess is None:
                 guess = train_guess(query, self._train, sealed)
-            elif sealed is not None and guess.gauge is None and facts.kind in GAUGED:
+            elif sealed is not None and guess.gauge is None and _has_gauge(facts):
                 guess = with_gauge(guess, train_guess(query, self._train, sealed))
         if facts.kind == "paired" and discordance is None and not test:
             guess = self._with_discordance(query, facts, guess)
@@ -102,6 +101,8 @@ class Preparation(HoldoutView):
             guess = self._with_known_rows(query, guess, sealed)
         if own is not None:
             guess = self._with_own_gauge(guess, own)
+        if facts.kind == "paired" and guess is not None and guess.gauge is not None:
+            facts, guess = _difference_as_mean(facts, guess, usable=sealed is not None and not noise, own=own)
         code = named_code(query) if facts.runs_code else None
         asker = None if by is None else check_asker(by)
         return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
@@ -248,6 +249,22 @@ class Preparation(HoldoutView):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
             raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
+
+
+def _has_gauge(facts: Facts) -> bool:
+    """Whether visible rows declare a gauge of such questions; of a difference beside its mean size."""
+    return facts.kind in SUBSETS or facts.kind == "unit" or (facts.kind == "paired" and not facts.zero_one)
+
+
+def _difference_as_mean(facts: Facts, guess: Guess, *, usable: bool, own: float | None) -> tuple[Facts, Guess]:
+    """A difference whose variance was declared is asked as what it also is: the mean of values in a range.
+
+    Unless a smaller mean size is known, as of two arrays that hardly differ.
+    """
+    size = math.inf if guess.discordance is None else guess.discordance / facts.span
+    if not usable or (own is None and 4.0 * (guess.gauge or 0.0) > 0.5 * size):
+        return facts, replace(guess, gauge=None)
+    return replace(facts, kind="unit"), replace(guess, discordance=None)
 
 
 def _preferred(guess: Guess | None, expected: Guess | None) -> Guess | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.theory.gauged_worlds import KINDS, Declaring, GaugedPoints, GaugedSigns, OffGuesser
+from tests.theory.gauged.gauged_worlds import KINDS, Declaring, GaugedPoints, GaugedSigns, OffGuesser
 from tests.theory.test_validity import ALARM, PLAYERS, Plays, check
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn.lab import Analyst, Result, World, run
