@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count, cycle
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from table import Row, compared, microseconds, run, timed
-from unworn import Holdout, Query, accuracy
+from unworn import Composite, Holdout, Query, accuracy, f1, roc_auc
 from unworn.ledger import Entry
 
 GUESS = 0.9
@@ -39,7 +39,7 @@ def world(rows: int, dtype: DTypeLike, models: int) -> tuple[NDArray, list[NDArr
     return labels, [np.where(rng.random(rows) < GUESS, labels, 1 - labels).astype(dtype) for _ in range(models)]
 
 
-def asking(holdout: Holdout, queries: list[Query]) -> Bare:
+def asking(holdout: Holdout, queries: Sequence[Query | Composite]) -> Bare:
     """One more ask, of the next model; asked again it is a new ask, read and entered like the first."""
     turn = cycle(queries)
     return lambda: holdout.ask(next(turn), guess=GUESS, again=True)
@@ -62,6 +62,33 @@ def against_numpy(rows: int, dtype: DTypeLike, goal: float | None, rounds: int) 
         compared(f"ask accuracy of {name}, against count_nonzero(pred == y)", times["ask"], times["bare"], goal),
         Row(f"fingerprint of {name}, once a model", digest, None, None, None, None),
     ]
+
+
+def against_f1(rows: int, rounds: int) -> Row:
+    """F1 of predictions, beside counting true positives, false positives and false negatives."""
+    labels, predictions = world(rows, np.int64, models=3)
+    turn, holdout = cycle(predictions), Holdout(None, labels, practice=0, ledger=None)
+
+    def bare() -> float:
+        actual, called = labels == 1, next(turn) == 1
+        hits = np.count_nonzero(actual & called)
+        false_alarms, lost = np.count_nonzero(called & ~actual), np.count_nonzero(actual & ~called)
+        return 2 * hits / (2 * hits + false_alarms + lost)
+
+    ask = asking(holdout, [f1(prediction) for prediction in predictions])
+    times = microseconds({"ask": ask, "bare": bare}, rounds, warm=10)
+    return compared(f"ask F1 of {rows:,} rows, against counts in NumPy", times["ask"], times["bare"], 1.5)
+
+
+def against_sklearn(rows: int, rounds: int) -> Row:
+    """The area under the ROC curve of scores that hardly ever tie, beside scikit-learn's own function."""
+    from sklearn.metrics import roc_auc_score
+
+    labels, _ = world(rows, np.int64, models=0)
+    scores = [labels + np.random.default_rng(model).normal(size=rows) for model in range(3)]
+    turn, ask = cycle(scores), asking(Holdout(None, labels, practice=0, ledger=None), [roc_auc(s) for s in scores])
+    times = microseconds({"ask": ask, "bare": lambda: roc_auc_score(labels, next(turn))}, rounds, warm=1)
+    return compared(f"ask ROC AUC of {rows:,} rows, against roc_auc_score", times["ask"], times["bare"], 1.5)
 
 
 def small(rounds: int) -> Row:
@@ -193,6 +220,8 @@ def importing(rounds: int) -> list[Row]:
 def rows(quick: bool) -> Iterator[Row]:
     yield from against_numpy(1_000_000, np.int64, 1.5, rounds=20 if quick else 300)
     yield from against_numpy(1_000_000, np.int8, None, rounds=20 if quick else 300)
+    yield against_f1(1_000_000, rounds=20 if quick else 300)
+    yield against_sklearn(1_000_000, rounds=2 if quick else 20)
     yield small(rounds=100 if quick else 3_000)
     yield late(50, 500, 40) if quick else late(100, 10_000, 100)
     with TemporaryDirectory() as folder:

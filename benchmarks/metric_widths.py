@@ -1,8 +1,9 @@
 """How wide metrics are that are no plain shares: beside a test set that nobody touched, and Bonferroni's correction.
 
 Each is ask 300 after honest guesses from a training set of equal size, so the rows are as expected and nothing is
-simulated. A plain test set has the usual interval for this question alone: Clopper and Pearson's, the normal one, or
-DeLong's; Bonferroni's is the same for 300 questions that were fixed beforehand.
+simulated: losses are as skewed as exponential ones, and scores are exponential. A plain test set has the usual interval
+for this question alone: Clopper and Pearson's, the normal one, or DeLong's; Bonferroni's is the same for 300 questions
+that were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from unworn.bounds.questions import (
     conditional_share_limits,
     declared_rows,
     declared_variance,
+    exponential_placements,
     hanley_mcneil,
     mean_error,
     ranking_error,
@@ -69,12 +71,14 @@ def metrics(rows: int) -> Iterator[Metric]:
         guess = Guess(mean, high * mean_error(variance, rows), origin="train", gauge=gauge)
         error = deviation / math.sqrt(rows)
         facts = Facts("unit", 0.0, high)
-        yield Metric(name, facts, guess, [mean, variance], _z(BETA) * error, _z(BETA / ASKS) * error, 2.1)
-    for area, few in ((0.8, rows // 2), (0.9, tenth)):
+        final: Symbol = [mean, variance, 2 * variance**1.5, 9 * variance**2]
+        yield Metric(name, facts, guess, final, _z(BETA) * error, _z(BETA / ASKS) * error, 2.0)
+    for area, few in ((0.8, rows // 2), (0.95, rows // 2), (0.9, tenth), (0.95, tenth)):
         covariances = hanley_mcneil(area)
         error = ranking_error(area, covariances, few, rows - few)
         guess = Guess(area, error, origin="train", gauge=float(declared_rows(few / rows, rows, rows)))
-        final: Symbol = [few, rows - few, area, area * (1 - area), *covariances]
+        rarer = exponential_placements(area, of_positives=True)
+        final = [few, rows - few, area, area * (1 - area), *covariances, rarer.third, rarer.fourth]
         name = f"area {area:g}, {few / rows:.0%} positive"
         yield Metric(name, AREA, guess, final, _z(BETA) * error, _z(BETA / ASKS) * error, 3.0)
 

@@ -72,7 +72,7 @@ def test_ask_has_its_form() -> None:
     # Whether a goal of speed holds depends on the machine and on who else uses it: never tested.
     rows = measured("ask.py")
     check_form(rows)
-    assert sum(row["holds"] is not None for row in rows) == 7
+    assert sum(row["holds"] is not None for row in rows) == 9
     (heavy,) = [row for row in rows if row["what"].startswith("of scipy")]
     assert heavy["ours"] == 0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
-from unworn import Holdout, col, mae, mean, precision, roc_auc, share
+from unworn import Holdout, accuracy, col, compare, mae, mean, precision, roc_auc, share
 from unworn.errors import Exhausted, Unaskable
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import (
@@ -273,3 +273,57 @@ def test_a_final_mean_that_was_never_asked_is_as_sharp_as_one_that_was(visible: 
         assert verified(store)
         widths[asked] = final.width
     assert widths[False] < 1.1 * widths[True]
+
+
+class Scaled:
+    """A model that is one column, scaled."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def predict(self, X: object) -> np.ndarray:
+        return self.scale * np.asarray(X)[:, 0]
+
+
+def losses(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(21)
+    x = rng.normal(size=(rows, 1))
+    return x, 100 * x[:, 0] + rng.normal(0, 300, rows)
+
+
+def test_a_difference_of_losses_has_the_variance_that_train_declares() -> None:
+    x, y = losses(2 * N)
+    store = SeededStore(np.random.default_rng(5))
+    holdout = Holdout(x[:N], y[:N], train=(x[N:], y[N:]), ledger=store)
+    question = compare(mae(Scaled(90), range=(0, 5000)), mae(Scaled(70), range=(0, 5000)))
+    answer = holdout.ask(question)
+    apart = np.abs(y[:N] - 90 * x[:N, 0]) - np.abs(y[:N] - 70 * x[:N, 0])
+    (record,) = records(holdout)
+    assert (record.facts.kind, record.facts.low, record.facts.high) == ("unit", -5000.0, 5000.0)
+    assert answer.low < apart.mean() < answer.high
+    before = Holdout(x[:N], y[:N], practice=0, ledger=SeededStore(np.random.default_rng(6)))
+    by_size = before.ask(question, guess=0.0)  # by the mean size of differences, as far as nobody declares anything
+    assert answer.width < 0.5 * by_size.width
+    assert holdout.sharpen(answer).width < answer.width
+    final = holdout.final(answer)
+    assert final.value == pytest.approx(apart.mean())
+    assert final.width < 0.5 * answer.width
+    assert verified(store)
+
+
+def test_the_gauge_of_a_difference_is_a_deviation_and_a_smaller_known_size_wins() -> None:
+    x, y = losses(N)
+    one, two, near = 90 * x[:, 0], 70 * x[:, 0], 90 * x[:, 0] + (x[:, 0] > 3)
+    holdout = Holdout(x, y, practice=0, ledger=SeededStore(np.random.default_rng(5)))
+    plain = holdout.ask(compare(mae(one, range=(0, 5000)), mae(two, range=(0, 5000))), guess=0.0)
+    told = holdout.ask(compare(mae(one, range=(0, 5000)), mae(two, range=(0, 5000))), 0.0, gauge=25.0, again=True)
+    assert told.width < 0.5 * plain.width
+    assert [record.facts.kind for record in records(holdout)] == ["paired", "unit"]
+    assert holdout.meter.surprises == 0
+    bold = holdout.ask(compare(mae(one, range=(0, 5000)), mae(two, range=(0, 5000))), 0.0, gauge=0.001, again=True)
+    assert bold.source == "surprise"  # it is checked, on the rows
+    practised = Holdout(x, y, practice=0.25, ledger=SeededStore(np.random.default_rng(7)))
+    practised.ask(compare(mae(one, range=(0, 5000)), mae(near, range=(0, 5000))), guess=0.0)
+    assert records(practised)[0].facts.kind == "paired"  # two arrays that hardly differ
+    with pytest.raises(Unaskable, match="gauge= is for means that are not 0/1"):
+        holdout.ask(compare(accuracy(one.astype(int)), accuracy(two.astype(int))), 0.0, gauge=0.1)

@@ -169,10 +169,10 @@ class Holdout(Scoring, Refinement):
         are to be expected. A guess near 0 or 1 then makes the noise narrower, once the rows agree with it. ``name`` and
         ``tags`` (``{"fold": 3}``) are kept with the answer and shown beside it: they are no part of the question.
 
-        ``gauge`` is what you expect beside a guess, where ``train`` or practice rows cannot say: of a mean the largest
-        standard deviation of its values; of a share of a subset, or of a ranking, the fewest rows of the subset or of
-        the rarer class. It makes the interval narrower. If the rows do not keep it, that is a surprise. Mechanisms
-        that need no guess (AboveThreshold, Ladder) take it alone.
+        ``gauge`` is what you expect beside a guess, where ``train`` or practice rows cannot say: of a mean, or of a
+        comparison of losses, the largest standard deviation of its values; of a share of a subset, or of a ranking, the
+        fewest rows of the subset or of the rarer class. It makes the interval narrower. If the rows do not keep it,
+        that is a surprise. Mechanisms that need no guess (AboveThreshold, Ladder) take it alone.
         """
         label = read_label(name, tags)
         asks = self._asks_of(question, guess, guess_se, gauge=gauge, again=again, by=by, noise=noise, label=label)

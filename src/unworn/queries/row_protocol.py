@@ -117,8 +117,10 @@ class Rows(Protocol):
     def moments(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[tuple[float, ...]]:
         """For means: (mean, variance) over the units, the variance divided by the squared length of the range.
 
-        So it lies between 0 and 1/4, whatever the units are: the variance of the value scaled to [0, 1]. For rankings:
-        positives, negatives, value, and the variances over pairs, over positives and over negatives.
+        So it lies between 0 and 1/4, whatever the units are: the variance of the value scaled to [0, 1]. The third and
+        fourth central moments on that scale may follow. For rankings what
+        :class:`~unworn.bounds.questions.RankMoments` has: positives, negatives, value, the variances over pairs, over
+        positives and over negatives, and two more moments of the placements of the rarer class.
         """
 
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:

@@ -78,7 +78,7 @@ def test_final_coverage_is_exact_for_good_and_poor_expectations(law: Law, level:
 
 @pytest.mark.parametrize("law", LAWS[:3])
 def test_what_is_not_excluded_is_an_interval(law: Law) -> None:
-    """Lemma 3: beyond the published limit every mean is excluded by its own test."""
+    """Beyond the published limit every mean is excluded by its own test."""
     rate = 0.97
     for _, m, v in list(three_point_outcomes(*law, N))[::37]:
         limit = m + final_distance(1 - m, v, N, -3.0, rate)

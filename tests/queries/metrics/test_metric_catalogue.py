@@ -158,6 +158,17 @@ def test_subsets_are_plain_counts_also_of_few_rows(data: Any) -> None:
         assert rows.statistics([question]) == [(int(yes.sum()), int(subset.sum()))]
 
 
+@pytest.mark.parametrize("positive", [0, 1, -127, 127, -128, 128, 300, 0.5])
+def test_labels_in_a_byte_are_counted_as_those_of_any_width(positive: float) -> None:
+    """What a byte cannot hold equals no class that it can; a missing label is of no class."""
+    y = np.array([0.0, 1.0, 0.5, 300.0, 127.0, -127.0, -128.0, 128.0, np.nan, positive])
+    said = np.where(np.arange(10) % 3 == 0, 1, np.arange(10) - 4)  # each fits into a byte
+    rows = Sample.read(None, y, schema={"y": "number?"})
+    actual, called = y == positive, said == positive
+    ((yes, subset),) = rows.statistics([metric("jaccard", said, positive=positive)])  # type: ignore[list-item]
+    assert (yes, subset) == ((actual & called).sum(), (actual | called).sum())
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_auc_counts_pairs(data: Any) -> None:

@@ -20,7 +20,9 @@ from unworn.bounds.questions.declared_bounds import (
     part_rows,
     share_error,
 )
+from unworn.bounds.questions.mean_bets import MeanMoments, bet_distance, bet_limits, moment_rate
 from unworn.bounds.questions.means_with_variance import bet_rate, variance_cell_limits, variance_limits
+from unworn.bounds.questions.rank_bets import block_moments, exponential_placements
 from unworn.bounds.questions.rank_moments import (
     RankMoments,
     hanley_mcneil,
@@ -38,15 +40,21 @@ from unworn.bounds.questions.ranking import (
 
 __all__ = [
     "ExpectedRanking",
+    "MeanMoments",
     "RankMoments",
+    "bet_distance",
+    "bet_limits",
     "bet_rate",
+    "block_moments",
     "conditional_cell_limits",
     "conditional_share_limits",
     "declared_rows",
     "declared_smaller_class",
     "declared_variance",
+    "exponential_placements",
     "hanley_mcneil",
     "mean_error",
+    "moment_rate",
     "octave_rows",
     "part_rows",
     "rank_difference_moments",

@@ -75,7 +75,7 @@ def bet_rate(room: float, variance: float, n: float, log_side: float, largest_ro
     if rate * largest_room > _WITHIN:
         rate = _WITHIN / largest_room
         best = _distance_at(room, variance, nats, rate)
-    return rate if best < _chernoff_distance(room, nats) else 0.0
+    return rate if best < chernoff_distance(room, nats) else 0.0
 
 
 def final_distance(room: float, variance: float, n: float, log_side: float, rate: float) -> float:
@@ -83,7 +83,7 @@ def final_distance(room: float, variance: float, n: float, log_side: float, rate
 
     ``room`` is 1 - mean for the upper limit and the mean itself for the lower one, ``variance`` the rows' own.
     ``rate`` is λ, fixed beforehand (:func:`bet_rate`); 0 means Chernoff's limit. While rate·room <= 1 the set of
-    means that are not excluded is an interval (theory of questions, lemma 3); beyond, nothing is excluded.
+    means that are not excluded is an interval (theory of questions); beyond, nothing is excluded.
 
     >>> rate = bet_rate(1 - 0.06, 0.01, 13_000, math.log(0.025))
     >>> round(5_000 * final_distance(1 - 0.0578, 0.0081, 13_000, math.log(0.025), rate), 2)
@@ -96,7 +96,7 @@ def final_distance(room: float, variance: float, n: float, log_side: float, rate
     if not 0 <= rate < math.inf:
         raise ValueError(f"rate must be finite and at least 0, not {rate!r}")
     nats = -log_side / n
-    return _chernoff_distance(room, nats) if rate == 0.0 else _distance_at(room, variance, nats, rate)
+    return chernoff_distance(room, nats) if rate == 0.0 else _distance_at(room, variance, nats, rate)
 
 
 def variance_limits(
@@ -125,7 +125,7 @@ def _best_distance(room: float, variance: float, cell: float, nats: float) -> fl
         weight = (room - distance) * distance / square
         return distance * (distance / square) * _bend(weight) - nats
 
-    return _first_above(evidence, room)
+    return first_above(evidence, room)
 
 
 def _distance_at(room: float, variance: float, nats: float, rate: float) -> float:
@@ -135,26 +135,26 @@ def _distance_at(room: float, variance: float, nats: float, rate: float) -> floa
 
     def evidence(distance: float) -> float:
         square = variance + distance * distance
-        return rate * distance - rate * rate * _curvature(rate * (room - distance)) * square - nats
+        return rate * distance - rate * rate * curvature(rate * (room - distance)) * square - nats
 
-    return _first_above(evidence, room)
+    return first_above(evidence, room)
 
 
-def _chernoff_distance(room: float, nats: float) -> float:
+def chernoff_distance(room: float, nats: float) -> float:
     """Of the upper limit from the mean 1 - ``room``; of the lower one from the mean ``room`` (its mirror image)."""
     return min(room, room - kl_above(1.0 - room, room, nats)[1])
 
 
-def _first_above(evidence: Callable[[float], float], room: float) -> float:
+def first_above(evidence: Callable[[float], float], room: float, inner: float = 0.0) -> float:
     """Where an increasing function becomes positive, a hair beyond; ``room`` if it does not.
 
     The false position with Illinois' halving, in which the outer end stays on the outer side.
     """
-    inner, outer = 0.0, room
+    outer = room
     at_outer = evidence(outer) if outer > 0.0 else -1.0
     if not at_outer > 0.0:
         return room
-    at_inner = evidence(0.0)
+    at_inner = evidence(inner)
     for turn in range(200):
         if outer - inner <= _OUTWARD * outer:
             break
@@ -178,7 +178,7 @@ def _bend(w: float) -> float:
     return (w - math.log1p(w)) / (w * w)
 
 
-def _curvature(y: float) -> float:
+def curvature(y: float) -> float:
     """(-ln(1 - y) - y)/y², 1/2 at 0."""
     if y < 1e-3:
         return 0.5 + y * (1 / 3 + y * (0.25 + y * (0.2 + y / 6)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unworn.bounds.numerics import Floats, check_between, check_whole
+from unworn.bounds.questions.mean_bets import MeanMoments
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class RankMoments:
         The mean over all pairs of (φ_ij - value)², or an upper bound of it.
     positive_variance, negative_variance
         The variances of placements, (1/n) times the sum of squares, over positives and over negatives.
+    third, fourth
+        The further central moments of the placements of the rarer class, of the positives if neither is; None where
+        they are not known.
 
     >>> moments = rank_moments([0.9, 0.8, 0.4], [0.7, 0.3])
     >>> round(moments.value, 4), round(moments.pair_variance, 4), round(moments.positive_variance, 4)
@@ -41,6 +45,8 @@ class RankMoments:
     pair_variance: float
     positive_variance: float
     negative_variance: float
+    third: float | None = None
+    fourth: float | None = None
 
     def __post_init__(self) -> None:
         check_whole("positives", self.positives, 0)
@@ -48,6 +54,22 @@ class RankMoments:
         check_between("value", self.value, -1, 1)
         for name in ("pair_variance", "positive_variance", "negative_variance"):
             check_between(name, getattr(self, name), 0, 1)
+        if self.third is not None:
+            check_between("third", self.third, -1, 1)
+        if self.fourth is not None:
+            check_between("fourth", self.fourth, 0, 1)
+
+    @property
+    def rarer_placements(self) -> MeanMoments | None:
+        """The moments of the placements of the rarer class, where all of them are known.
+
+        >>> rank_moments([0.9, 0.8, 0.4], [0.7, 0.3]).rarer_placements.mean.__round__(4)
+        0.8333
+        """
+        if self.third is None or self.fourth is None:
+            return None
+        variance = self.positive_variance if self.positives <= self.negatives else self.negative_variance
+        return MeanMoments(self.value, variance, self.third, self.fourth)
 
     @property
     def covariances(self) -> tuple[float, float]:
@@ -121,6 +143,8 @@ def rank_difference_moments(first: tuple[ArrayLike, ArrayLike], second: tuple[Ar
         pair_variance=max(most - value * value, 0.0),
         positive_variance=float(np.var(positives - others)),
         negative_variance=float(np.var(negatives - rest)),
+        third=None,
+        fourth=None,
     )
 
 
@@ -157,7 +181,7 @@ def _placed(positives: ArrayLike, negatives: ArrayLike) -> tuple[RankMoments, Fl
         raise ValueError("a score that is not a number has no place in a ranking")
     n, m = ups.size, downs.size
     if not n or not m:
-        return RankMoments(n, m, 0.5, 0.25, 0.25, 0.25), np.empty(n), np.empty(m)
+        return RankMoments(n, m, 0.5, 0.25, 0.25, 0.25, 0.0, 0.0625), np.empty(n), np.empty(m)
     below, through = _counts(downs, ups)
     before, beside = _counts(ups, downs)
     placements = (below + through) / (2.0 * m)
@@ -166,13 +190,12 @@ def _placed(positives: ArrayLike, negatives: ArrayLike) -> tuple[RankMoments, Fl
     value = (wins + 0.5 * ties) / (float(n) * m)
     square = (wins + 0.25 * ties) / (float(n) * m)
     spread = max(square - value * value, 0.0)
-    return (
-        RankMoments(
-            n, m, value, spread, float(np.mean((placements - value) ** 2)), float(np.mean((complements - value) ** 2))
-        ),
-        placements,
-        complements,
-    )
+    up, down = placements - value, complements - value
+    rarer = up if n <= m else down
+    squares = rarer * rarer
+    variances = float(np.mean(up * up)), float(np.mean(down * down))
+    higher = float(np.mean(squares * rarer)), float(np.mean(squares * squares))
+    return RankMoments(n, m, value, spread, *variances, *higher), placements, complements
 
 
 def _counts(among: Floats, of: Floats) -> tuple[Floats, Floats]:

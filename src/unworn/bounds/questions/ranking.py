@@ -6,8 +6,9 @@ blocks share no row. The area is the average of the blocks' mean over all ways t
 bound of E exp(·) holds for one way holds for the average (Hoeffding 1963, section 5). Blocks of one pair each and
 Chernoff's bound give min(n₊, n₋) in place of n. Larger blocks vary less, nearly as DeLong's variance says, and the
 bound for means with the rows' own variance (:mod:`~unworn.bounds.questions.means_with_variance`) makes use of that,
-because the average over all ways to cut of the blocks' variance can be computed. What must not be done is to use n₊ +
-n₋ rows, or all n₊·n₋ pairs, as if they were independent.
+because the average over all ways to cut of the blocks' variance can be computed. Where one class is rare, blocks of one
+of its rows have four moments that can be bounded, and are bet on (:mod:`~unworn.bounds.questions.rank_bets`). What must
+not be done is to use n₊ + n₋ rows, or all n₊·n₋ pairs, as if they were independent.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from unworn.bounds.concentration import kl_above
 from unworn.bounds.numerics import check_between, check_whole
 from unworn.bounds.paired import discordance
 from unworn.bounds.questions.conditional_shares import check_log_side
+from unworn.bounds.questions.mean_bets import MeanMoments, bet_distance, moment_rate
 from unworn.bounds.questions.means_with_variance import bet_rate, final_distance
+from unworn.bounds.questions.rank_bets import block_moments, exponential_placements
 from unworn.bounds.questions.rank_moments import RankMoments, hanley_mcneil
 
 
@@ -116,6 +119,10 @@ def ranking_limits(
     >>> low, high = ranking_limits(seen, -3.689, ExpectedRanking.from_guess(0.9))
     >>> round(low, 4), round(high, 4)
     (0.8597, 0.9325)
+    >>> seen = RankMoments(100, 900, 0.95, 0.0475, 0.0231, 0.0023, -0.0138, 0.0095)       # DeLong: 0.95 ± 0.0303
+    >>> low, high = ranking_limits(seen, -3.689, ExpectedRanking.from_guess(0.95))
+    >>> round(low, 3), round(high, 3)
+    (0.888, 0.989)
     """
     check_between("value", moments.value, 0, 1)
     check_between("expected value", expected.value, 0, 1)
@@ -125,8 +132,8 @@ def ranking_limits(
     check_between("inside", inside[0], 0, 1)
     check_between("inside", inside[1], inside[0], 1)
     below, above = (expected.value, inside[1]), (1.0 - expected.value, 1.0 - inside[0])
-    low = moments.value - _distance(moments, moments.value, below, log_side, expected)
-    high = moments.value + _distance(moments, 1.0 - moments.value, above, log_side, expected)
+    low = moments.value - _distance(moments, below, log_side, expected, upper=False)
+    high = moments.value + _distance(moments, above, log_side, expected, upper=True)
     return max(low, 0.0), min(high, 1.0)
 
 
@@ -147,6 +154,8 @@ def ranking_difference_limits(
         pair_variance=0.25 * moments.pair_variance,
         positive_variance=0.25 * moments.positive_variance,
         negative_variance=0.25 * moments.negative_variance,
+        third=None,
+        fourth=None,
     )
     by_positive, by_negative = expected.covariances
     pair = 1.0 - expected.value**2 if expected.pair_variance is None else expected.pair_variance
@@ -156,20 +165,49 @@ def ranking_difference_limits(
 
 
 def _distance(
-    moments: RankMoments, room: float, expected_rooms: tuple[float, float], log_side: float, expected: ExpectedRanking
+    moments: RankMoments,
+    expected_rooms: tuple[float, float],
+    log_side: float,
+    expected: ExpectedRanking,
+    *,
+    upper: bool,
 ) -> float:
-    """How far one limit lies from the area, ``room`` from the end of the range."""
-    blocks, positives, negatives, rate = _chosen_blocks(
-        moments.positives, moments.negatives, expected_rooms, log_side, expected
-    )
-    return final_distance(room, moments.block_variance(positives, negatives), blocks, log_side, rate)
+    """How far one limit lies from the area. Which bound is used follows from class counts and what is expected."""
+    positives, negatives = moments.positives, moments.negatives
+    (blocks, some, others, rate), nearest = _chosen_blocks(positives, negatives, expected_rooms, log_side, expected)
+    placements = moments.rarer_placements
+    if placements is not None:
+        bet, distance = _chosen_bet(positives, negatives, expected.value, log_side, upper)
+        if bet and distance < nearest:
+            seen, pairs = _single_row_blocks(placements, positives, negatives)
+            return bet_distance(seen if upper else seen.mirrored, pairs, log_side, bet)
+    room = 1.0 - moments.value if upper else moments.value
+    return final_distance(room, moments.block_variance(some, others), blocks, log_side, rate)
+
+
+def _single_row_blocks(placements: MeanMoments, positives: int, negatives: int) -> tuple[MeanMoments, int]:
+    """The moments of blocks of one row of the rarer class, and how many there are."""
+    pairs = min(positives, negatives)
+    return block_moments(placements, max(positives, negatives) // pairs), pairs
+
+
+@lru_cache(maxsize=256)
+def _chosen_bet(positives: int, negatives: int, value: float, log_side: float, upper: bool) -> tuple[float, float]:
+    """The rate for such blocks, and how far the limit would lie if scores were exponential."""
+    placements = exponential_placements(value, positives <= negatives)
+    likely, pairs = _single_row_blocks(placements, positives, negatives)
+    likely = likely if upper else likely.mirrored
+    rate = moment_rate(likely, pairs, log_side)
+    return rate, bet_distance(likely, pairs, log_side, rate)
 
 
 @lru_cache(maxsize=256)
 def _chosen_blocks(
     positives: int, negatives: int, expected_rooms: tuple[float, float], log_side: float, expected: ExpectedRanking
-) -> tuple[int, int, int, float]:
+) -> tuple[tuple[int, int, int, float], float]:
     """How many blocks, the rows of either class in each, and λ: those with the nearest limit if all is as expected.
+
+    And how far that limit would lie.
 
     ``expected_rooms`` are the distance from the end of the range that is expected, and the largest possible.
     """
@@ -187,7 +225,7 @@ def _chosen_blocks(
         elif distance > previous:  # from here on there are too few blocks
             break
         previous = distance
-    return best
+    return best, nearest
 
 
 def _blocks(positives: int, negatives: int) -> Iterator[tuple[int, int, int]]:

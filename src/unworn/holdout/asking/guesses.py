@@ -49,10 +49,10 @@ def given_gauge(facts: Facts, gauge: float | None, sealed: int) -> float | None:
         if not 0 <= number <= sealed:
             raise Unaskable(f"gauge= is the fewest rows to expect in the subset, of {sealed}, not {number:g}")
         return float(math.floor(number))
-    if facts.kind != "unit":
+    if facts.kind not in ("unit", "paired") or facts.zero_one:
         raise Unaskable("gauge= is for means that are not 0/1, for shares of a subset and for rankings: leave it out")
     deviation = _width(gauge, facts, "gauge=, the largest standard deviation to expect,") or 0.0
-    return min((deviation / facts.span) ** 2, 0.25)
+    return min((deviation / (facts.high - facts.low)) ** 2, 0.25)
 
 
 def with_gauge(guess: Guess | None, expected: Guess | None) -> Guess | None:
@@ -88,7 +88,12 @@ def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str, sealed:
         # Doubled; and agreement on every one of them still leaves room for a few that differ.
         discordance = min(2 * max(spread / span, 8 / rows.size), 1.0)
         variance = max(spread / span - (difference / span) ** 2, 0.0)
-        return Guess(difference, span * standard_error(variance, rows.size), discordance * span, origin)
+        guess = Guess(difference, span * standard_error(variance, rows.size), discordance * span, origin)
+        if facts.zero_one or sealed is None:
+            return guess
+        from unworn.holdout.asking.visible_gauges import gauged_guess
+
+        return _narrower(guess, gauged_guess(query, facts, rows, origin, sealed), facts)
     if facts.kind in SUBSETS or (facts.kind == "unit" and sealed is not None):
         from unworn.holdout.asking.visible_gauges import gauged_guess  # loaded by those who ask such questions
 
@@ -100,6 +105,18 @@ def visible_guess(query: Query, facts: Facts, rows: Sample, origin: str, sealed:
         span = facts.high - facts.low
     share = (value - facts.low) / span
     return Guess(value, span * standard_error(share * (1 - share), rows.size), None, origin)
+
+
+def _narrower(by_size: Guess, by_variance: Guess | None, facts: Facts) -> Guess:
+    """The guess of a difference with the gauge that promises less spread: its mean size, or its variance.
+
+    A difference within ±1 of mean size s varies by s at most; one with the variance v on the scale of [0, 1] by 4v.
+    The variance must be smaller by half, since its range is twice as long.
+    """
+    size = 1.0 if by_size.discordance is None else by_size.discordance / facts.span
+    if by_variance is None or by_variance.gauge is None or 4.0 * by_variance.gauge > 0.5 * size:
+        return by_size
+    return by_variance
 
 
 def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | None:

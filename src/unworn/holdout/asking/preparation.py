@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsFloat
@@ -100,6 +101,8 @@ class Preparation(HoldoutView):
             guess = self._with_known_rows(query, facts, guess, sealed)
         if own is not None:
             guess = self._with_own_gauge(facts, guess, own)
+        if facts.kind == "paired" and guess is not None and guess.gauge is not None:
+            facts, guess = _difference_as_mean(facts, guess, usable=sealed is not None and not noise, own=own)
         code = named_code(query) if facts.runs_code else None
         asker = None if by is None else check_asker(by)
         return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
@@ -247,6 +250,17 @@ class Preparation(HoldoutView):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
             raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
+
+
+def _difference_as_mean(facts: Facts, guess: Guess, *, usable: bool, own: float | None) -> tuple[Facts, Guess]:
+    """A difference whose variance was declared is asked as what it also is: the mean of values in a range.
+
+    Unless a smaller mean size is known, as of two arrays that hardly differ.
+    """
+    size = math.inf if guess.discordance is None else guess.discordance / facts.span
+    if not usable or (own is None and 4.0 * (guess.gauge or 0.0) > 0.5 * size):
+        return facts, replace(guess, gauge=None)
+    return replace(facts, kind="unit"), replace(guess, discordance=None)
 
 
 def _preferred(guess: Guess | None, expected: Guess | None) -> Guess | None:

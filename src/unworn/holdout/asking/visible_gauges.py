@@ -64,9 +64,6 @@ def _ranking_guess(query: Query, rows: Sample, origin: str, sealed: int | None) 
 
 
 def _mean(query: Query, facts: Facts, rows: Sample, origin: str, sealed: int | None) -> Guess:
-    from unworn.rows.memory.row_passes import fourth_moment
-
-    mean, variance = run_on_train(query, rows, lambda: rows.moments([query])[0])
-    fourth = run_on_train(query, rows, lambda: fourth_moment(rows, query, mean))
+    mean, variance, _, fourth = run_on_train(query, rows, lambda: rows.moments([query])[0])
     gauge = None if sealed is None else declared_variance(variance, fourth, rows.size, sealed)
-    return Guess(mean, facts.span * mean_error(variance, rows.size), None, origin, gauge)
+    return Guess(mean, (facts.high - facts.low) * mean_error(variance, rows.size), None, origin, gauge)

@@ -37,15 +37,16 @@ class AnswersSubsets:
 class UsesGauges:
     """Compares what the rows give beside a value with a bound that a guess declares: :attr:`Guess.gauge`."""
 
-    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS | {"unit"}
-    """Of which kinds of question."""
+    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS | {"unit", "paired"}
+    """Of which kinds of question; of a difference of 0/1 values its mean size says all."""
     needs_guess: ClassVar[bool] = True
     """Whether a bound is of no use without a guess; else it may be declared alone."""
 
 
 def uses_gauge(mechanism: object, facts: Facts) -> bool:
     """Whether a declared bound of a gauge makes a difference to a question."""
-    return isinstance(mechanism, UsesGauges) and facts.kind in mechanism.gauged_kinds
+    plain = facts.kind == "paired" and facts.zero_one
+    return isinstance(mechanism, UsesGauges) and facts.kind in mechanism.gauged_kinds and not plain
 
 
 def needs_guess(mechanism: object, facts: Facts) -> bool:

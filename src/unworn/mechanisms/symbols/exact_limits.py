@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unworn.mechanisms.contract.mechanism import Offer, Symbol
 from unworn.mechanisms.symbols.cell_limits import ROUNDING, interval, side_level
-from unworn.mechanisms.symbols.exact_value import RANK_NUMBERS, spread_of
+from unworn.mechanisms.symbols.exact_value import MEAN_NUMBERS, RANK_NUMBERS, spread_of
 
 _USUAL_RANKING = (0.5, 1.0)
 """Where a ranking is expected of which nothing was told."""
@@ -24,8 +24,10 @@ def exact_limits(offer: Offer, symbol: Symbol, expected: tuple[float, float] | N
         from unworn.bounds.questions import conditional_share_limits  # loaded by those who ask for subsets
 
         return conditional_share_limits(symbol[0], symbol[1], side_level(offer, None))
-    if isinstance(symbol, list) and offer.kind == "ranking" and len(symbol) == RANK_NUMBERS:
+    if isinstance(symbol, list) and offer.kind == "ranking" and len(symbol) >= RANK_NUMBERS:
         return _ranking_limits(offer, symbol, expected or _USUAL_RANKING)
+    if isinstance(symbol, list) and offer.kind == "unit" and len(symbol) == MEAN_NUMBERS:
+        return _moment_limits(offer, symbol, expected or (offer.low, offer.high))
     if offer.kind == "unit" and offer.payload.gauge is not None:
         return _variance_limits(offer, (value, gauge), offer.payload.gauge, expected or (offer.low, offer.high))
     return interval(offer, (value, value), gauge)
@@ -45,6 +47,22 @@ def _variance_limits(
     below, above = (min(max(mean + side * ROUNDING, 0.0), 1.0) for side in (-1, 1))
     limits = variance_limits(below, spread, n, level, rates)[0], variance_limits(above, spread, n, level, rates)[1]
     return max(offer.low + limits[0] * offer.span, offer.low), min(offer.low + limits[1] * offer.span, offer.high)
+
+
+def _moment_limits(offer: Offer, symbol: list[float], expected: tuple[float, float]) -> tuple[float, float]:
+    from unworn.bounds.questions import MeanMoments, bet_distance, moment_rate
+
+    variance = 0.25 if offer.payload.gauge is None else min(offer.payload.gauge, 0.25)
+    middle = min(max((sum(expected) / 2 - offer.low) / offer.span, 0.0), 1.0)
+    likely, n, level = MeanMoments.expected(middle, variance), offer.rows, side_level(offer, None)
+    # What rounding may have moved: the mean outwards, and the moments to the side that widens.
+    value, spread, third, fourth = symbol
+    mean, v = min(max((value - offer.low) / offer.span, 0.0), 1.0), min(spread + ROUNDING, 0.25)
+    seen = MeanMoments(mean, v, min(third + ROUNDING, 1.0), min(fourth + ROUNDING, 1.0))
+    mirrored = MeanMoments(1.0 - mean, v, min(ROUNDING - third, 1.0), min(fourth + ROUNDING, 1.0))
+    above = bet_distance(seen, n, level, moment_rate(likely, n, level)) + ROUNDING
+    below = bet_distance(mirrored, n, level, moment_rate(likely.mirrored, n, level)) + ROUNDING
+    return max(value - below * offer.span, offer.low), min(value + above * offer.span, offer.high)
 
 
 def _ranking_limits(offer: Offer, symbol: list[float], expected: tuple[float, float]) -> tuple[float, float]:

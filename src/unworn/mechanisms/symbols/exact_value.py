@@ -38,12 +38,11 @@ def spread_of(offer: Offer, symbol: Symbol) -> tuple[float, float]:
     if offer.kind == "conditional":
         count, size = symbol
         return (count / size if size else 0.5), float(size)
-    if offer.kind == "ranking" and len(symbol) == RANK_NUMBERS:
+    if offer.kind == "ranking" and len(symbol) >= RANK_NUMBERS:
         return float(symbol[2]), float(min(symbol[0], symbol[1]))
     if offer.kind == "paired":
         return symbol[0], min(symbol[1] / offer.span, 1.0)
-    value, gauge = symbol
-    return float(value), float(gauge)
+    return float(symbol[0]), float(symbol[1])
 
 
 def likely_exact(offer: Offer) -> Symbol:
@@ -55,7 +54,11 @@ def likely_exact(offer: Offer) -> Symbol:
 
 
 RANK_NUMBERS = 6
-"""How many numbers a final ranking tells: those of :class:`~unworn.bounds.questions.RankMoments`."""
+"""How many numbers a final ranking tells at least: those of :class:`~unworn.bounds.questions.RankMoments`."""
+
+MEAN_NUMBERS = 4
+"""How many a final mean with a declared variance tells: mean, variance, and two more central moments on the scale of
+[0, 1]. Rows that are kept in an engine tell the first two."""
 
 
 def _read(offer: Offer, query: Query, rows: Rows) -> Symbol:
@@ -64,7 +67,7 @@ def _read(offer: Offer, query: Query, rows: Rows) -> Symbol:
         return int(rows.counts([query], part=part)[0]) / offer.rows
     if offer.kind == "unit":
         if offer.payload.gauge is not None:
-            return [float(each) for each in rows.moments([query], part)[0]]
+            return [float(each) for each in rows.moments([query], part)[0][:2]]
         return float(rows.means([query], part=part)[0])
     if offer.kind == "conditional":
         return [int(each) for each in rows.statistics([query], part)[0]]

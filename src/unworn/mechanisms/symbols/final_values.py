@@ -120,8 +120,8 @@ def _expected_range(facts: Facts, guess: Guess, rows: int) -> tuple[float, float
 def answer_final(offer: Offer, query: Query, rows: Rows) -> Reply:
     """Read the rows."""
     payload = final_payload(offer)
-    if offer.kind == "ranking" and not payload.cells:
-        symbol = _ranking_value(query, rows)
+    if not payload.cells and (offer.kind == "ranking" or (offer.kind == "unit" and payload.gauge is not None)):
+        symbol = _all_moments(query, rows)
         return Reply(symbol, final_event(offer, symbol))
     symbol = exact_value(offer, query, rows)
     if payload.cells and not has_failed(symbol):
@@ -130,8 +130,8 @@ def answer_final(offer: Offer, query: Query, rows: Rows) -> Reply:
     return Reply(symbol, final_event(offer, symbol))
 
 
-def _ranking_value(query: Query, rows: Rows) -> Symbol:
-    """A ranking with all that its limits can be made of."""
+def _all_moments(query: Query, rows: Rows) -> Symbol:
+    """A ranking, or a mean with a variance, with all that its limits can be made of."""
     try:
         return list(rows.moments([query])[0])
     except Raised:
@@ -183,16 +183,25 @@ def likely_final(offer: Offer) -> Symbol:
         return [round(middle * least), least]
     if offer.kind == "ranking":
         return _likely_ranking(middle, least, offer.rows)
-    return middle if payload.gauge is None else [middle, payload.gauge]
+    return middle if payload.gauge is None else _likely_mean(offer, middle, payload.gauge)
 
 
 def _likely_ranking(value: float, least: int, rows: int) -> Symbol:
     """A ranking as its value lets one expect, with so many rows of the rarer class, and no others than the two."""
     if not 0 < least < rows:
         return [0, rows, 0.5, 0.25, 0.25, 0.25]
-    from unworn.bounds.questions import hanley_mcneil
+    from unworn.bounds.questions import exponential_placements, hanley_mcneil
 
-    return [least, rows - least, value, value * (1 - value), *hanley_mcneil(value)]
+    rarer = exponential_placements(value, 2 * least <= rows)
+    return [least, rows - least, value, value * (1 - value), *hanley_mcneil(value), rarer.third, rarer.fourth]
+
+
+def _likely_mean(offer: Offer, value: float, variance: float) -> Symbol:
+    """A mean with its moments, as skewed as a loss would be."""
+    from unworn.bounds.questions import MeanMoments
+
+    moments = MeanMoments.expected((value - offer.low) / offer.span, variance)
+    return [value, variance, moments.third, moments.fourth]
 
 
 def _cell_number(symbol: Symbol) -> int:
@@ -218,7 +227,9 @@ def widest_final(offer: Offer) -> float:
     elif offer.kind == "unit" and payload.gauge is not None and payload.inside is not None:
         known = payload.within is not None  # else the rows were never asked whether they vary so little
         places, most = (payload.inside, payload.gauge) if known else ((offer.low, offer.high), 0.25)
-        near = [[value, most] for value in (*places, sum(places) / 2)]
+        # Of the third and fourth moment the worst there are, and none, as of rows that tell only two.
+        means, further = (*places, sum(places) / 2), ((), (most, most), (-most, most))
+        near = [[value, most, *more] for value in means for more in further]
     told = [reveal_final(free, each) for each in near]
     widest = max(one.high - one.low for one in told)
     return min(widest, payload.within[1] - payload.within[0] if payload.within else widest) / 2

@@ -23,9 +23,9 @@ from unworn.queries.metrics.class_labels import Class, check_classes, is_class
 from unworn.queries.metrics.group_metric import GroupMetric
 from unworn.queries.metrics.hit_metrics import HitMetric
 from unworn.queries.metrics.scored_query import Metric
-from unworn.queries.predictions import FeatureFrame, GivenPredictions, Source, featured, predicted
+from unworn.queries.predictions import SMALL, FeatureFrame, GivenPredictions, Source, featured, predicted
 from unworn.queries.query import Facts, canonical
-from unworn.queries.row_protocol import Bools, Frame, Raised
+from unworn.queries.row_protocol import Bools, Column, Frame, Raised
 from unworn.queries.schema import ColumnKind, Schema
 
 
@@ -60,7 +60,15 @@ class SubsetMetric(HitMetric, ConditionalQuery):
         if guesses.values.ndim != 1 or (guesses.vocabulary is not None) != text:
             raise Raised
         called = is_class(guesses.compact(), self.positive)
-        return self.count(called, is_class(rows.labels, self.positive), rows)
+        return self.count(called, self._actual(rows, guesses), rows)
+
+    def _actual(self, rows: FeatureFrame, guesses: Column) -> Bools:
+        """Which rows are positive; read from a byte each where the asker's own array and class fit into one."""
+        labels, small = rows.labels, isinstance(self.source, GivenPredictions) and guesses.values.dtype == np.int8
+        if not small or not isinstance(self.positive, int) or not -SMALL <= self.positive <= SMALL:
+            return is_class(labels, self.positive)
+        same: Bools = rows.small_labels == self.positive
+        return same if labels.missing is None else same & ~labels.missing
 
     @abstractmethod
     def count(self, called: Bools, actual: Bools, rows: FeatureFrame) -> tuple[Bools, Bools]:

@@ -185,16 +185,10 @@ def differences(sample: Sample, queries: Sequence[Query], members: Bools | None)
 
 
 def moments(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[tuple[float, ...]]:
-    """Mean and scaled variance over units."""
+    """Mean and scaled central moments over units."""
     facts = checked(sample, queries)
     groups = partial(_unit_means, sample, queries, facts, members)
     return subset_passes.moments(sample, queries, facts, members, partial(evaluate, sample), groups)
-
-
-def fourth_moment(sample: Sample, query: Query, mean: float) -> float:
-    """The mean of (value - mean)⁴ over units, on the scale of [0, 1]."""
-    groups = partial(_unit_means, sample, [query], checked(sample, [query]), None)
-    return subset_passes.fourth_moment(sample, query, mean, partial(evaluate, sample), groups)
 
 
 def _sums(

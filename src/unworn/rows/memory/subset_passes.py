@@ -53,7 +53,7 @@ def moments(
     evaluate: Evaluate,
     unit_means: Callable[[], list[Floats]],
 ) -> list[tuple[float, ...]]:
-    """For each question the mean over units, and the variance as a share of the squared length of the range.
+    """For each question the mean over units, and three central moments on the scale of [0, 1].
 
     Rankings, which are asked apart from means, get what :class:`~unworn.bounds.questions.RankMoments` has.
     """
@@ -71,20 +71,24 @@ def moments(
         groups = [
             (values - fact.low) / (fact.high - fact.low) for fact, values in zip(facts, unit_means(), strict=True)
         ]
-        return [spread(fact, float(np.sum(v)), float(v @ v), len(v)) for fact, v in zip(facts, groups, strict=True)]
-    exact = [(Exact(), Exact()) for _ in queries]
+        return [
+            central_moments(fact, [float(np.sum(v**power)) for power in (1, 2, 3, 4)], len(v))
+            for fact, v in zip(facts, groups, strict=True)
+        ]
+    exact = [(Exact(), Exact(), Exact(), Exact()) for _ in queries]
 
     def take(place: int, rows: slice, values: NDArray[Any]) -> None:
         fact = facts[place]
         own = values if members is None else values[members[rows]]
         # From the low end: losses are mostly small beside their range, and so are their squares.
         scaled = (own.astype(np.float64, copy=False) - fact.low) / (fact.high - fact.low)
-        exact[place][0].add(float(np.sum(scaled)))
-        exact[place][1].add(float(np.sum(scaled * scaled)))
+        squares = scaled * scaled
+        for total, powers in zip(exact[place], (scaled, squares, squares * scaled, squares * squares), strict=True):
+            total.add(float(np.sum(powers)))
 
     evaluate(queries, facts, take)
     size = sample.rows if members is None else int(np.count_nonzero(members))
-    return [spread(fact, one.total, two.total, size) for fact, (one, two) in zip(facts, exact, strict=True)]
+    return [central_moments(fact, [each.total for each in sums], size) for fact, sums in zip(facts, exact, strict=True)]
 
 
 def spread(fact: Facts, total: float, squares: float, size: int) -> tuple[float, float]:
@@ -97,19 +101,15 @@ def spread(fact: Facts, total: float, squares: float, size: int) -> tuple[float,
     return min(max(fact.low + mean * (fact.high - fact.low), fact.low), fact.high), variance
 
 
-def fourth_moment(
-    sample: Sample, query: Query, mean: float, evaluate: Evaluate, unit_means: Callable[[], Any]
-) -> float:
-    """The mean of (value - mean)⁴ over units, on the scale of [0, 1]: how well a variance is known."""
-    fact = query.facts(sample.schema, sample.length)
-    total = Exact()
+def central_moments(fact: Facts, totals: Sequence[float], size: int) -> tuple[float, float, float, float]:
+    """(mean, and three central moments on the scale of [0, 1]) from sums of the first four powers of scaled values.
 
-    def take(_: int, rows: slice, values: NDArray[Any]) -> None:
-        apart = (values.astype(np.float64, copy=False) - mean) / (fact.high - fact.low)
-        total.add(float(np.sum(np.square(apart * apart))))
-
-    if sample.unit_of_row is None:
-        evaluate([query], [fact], take)
-    else:
-        take(0, slice(None), unit_means()[0])
-    return min(total.total / sample.size, 1.0)
+    >>> central_moments(Facts("unit", 0.0, 10.0), [1.0, 1.0, 1.0, 1.0], 2)
+    (5.0, 0.25, 0.0, 0.0625)
+    """
+    value, variance = spread(fact, totals[0], totals[1], size)
+    mean, square, cube, fourth = (total / size for total in totals)
+    third = cube - mean * (3.0 * square - 2.0 * mean * mean)
+    fourth -= mean * (4.0 * cube - mean * (6.0 * square - 3.0 * mean * mean))
+    # No value is further than 1 from the mean: so neither moment is larger than the variance.
+    return value, variance, min(max(third, -variance), variance), min(max(fourth, variance * variance), variance)

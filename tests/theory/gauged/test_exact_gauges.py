@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.mechanisms.synthetic.nodes import chance_of_words
-from tests.theory.gauged_games import GaugedGame, GaugedMove, KindQuestion, Moves
+from tests.theory.gauged.gauged_games import GaugedGame, GaugedMove, KindQuestion, Moves
 from tests.two_sizes import in_two_sizes
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, State
 from unworn.mechanisms.coded.guess_words import farthest

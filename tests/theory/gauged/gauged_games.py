@@ -73,8 +73,9 @@ class KindRows:
     def moments(self, queries: Any, part: Any = None) -> list[tuple[float, ...]]:
         if self.question.facts.kind == "ranking":
             return [astuple(self._ranking())]
-        mean = self._mean()
-        return [(mean, float(np.dot(self.numbers, (np.array(self.question.yes) - mean) ** 2)) / sum(self.numbers))]
+        mean, size = self._mean(), sum(self.numbers)
+        apart = np.array(self.question.yes) - mean
+        return [(mean, *(float(np.dot(self.numbers, apart**power)) / size for power in (2, 3, 4)))]
 
     def _mean(self) -> float:
         return float(np.dot(self.numbers, self.question.yes)) / sum(self.numbers)
