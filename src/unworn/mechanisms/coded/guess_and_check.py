@@ -55,7 +55,7 @@ from unworn.mechanisms.contract.capabilities import (
 )
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.exact_value import read_value
+from unworn.mechanisms.symbols.exact_value import read_symbol, spread_of
 from unworn.mechanisms.symbols.gauges import gauge_of
 from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges
 from unworn.noise import Stream
@@ -224,7 +224,7 @@ class GuessAndCheck(
             if isinstance(payload, NoisyPayload):
                 symbol = blurred_count(offer, payload, query, rows, noise)
             elif payload.null is None:
-                symbol = cell_symbol(offer, *read_value(offer, query, rows))
+                symbol = cell_symbol(offer, *spread_of(offer, read_symbol(offer, query, rows)))
             else:
                 symbol = judge(offer, query, rows, self.test_level(offer))
         except Raised:

@@ -10,11 +10,6 @@ from unworn.queries.query import Query
 from unworn.queries.row_protocol import Raised, Rows
 
 
-def read_value(offer: Offer, query: Query, rows: Rows) -> tuple[float, float]:
-    """A question's value on the offer's part of the rows, and its gauge (1 for none)."""
-    return spread_of(offer, _read(offer, query, rows))
-
-
 def exact_value(offer: Offer, query: Query, rows: Rows) -> Symbol:
     """The value as a symbol, with its gauge where it has one; or that the question's code failed.
 
@@ -23,7 +18,7 @@ def exact_value(offer: Offer, query: Query, rows: Rows) -> Symbol:
     variance].
     """
     try:
-        return _read(offer, query, rows)
+        return read_symbol(offer, query, rows)
     except Raised:
         return RAISED
 
@@ -61,7 +56,8 @@ MEAN_NUMBERS = 4
 [0, 1]. Rows that are kept in an engine tell the first two."""
 
 
-def _read(offer: Offer, query: Query, rows: Rows) -> Symbol:
+def read_symbol(offer: Offer, query: Query, rows: Rows) -> Symbol:
+    """The same, where a failure is the caller's to tell."""
     part = offer.payload.part
     if offer.kind == "binary":
         return int(rows.counts([query], part=part)[0]) / offer.rows
