@@ -30,7 +30,7 @@ from unworn import Holdout
 from unworn.errors import Exhausted, LedgerError, Unaskable
 from unworn.holdout.scorer import Scorer, Spent
 from unworn.holdout.workers.remote_holdout import RemoteHoldout
-from unworn.mechanisms import Rounding
+from unworn.mechanisms import PairedLadder, Rounding
 from unworn.mechanisms.contract.record import Record
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -200,8 +200,9 @@ def test_metrics_of_some_of_the_rows_score_a_search(metric: str) -> None:
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer(metric), cv=FOLDS)
     assert scores.shape == (3,)
     assert [record.published.source for record in records(holdout)] == ["guess"] * 3
-    with pytest.raises(Unaskable, match="Rounding has no interval"):
-        Holdout(*HOLD, mechanism=Rounding(), ledger=None).scorer(metric)
+    assert Holdout(*HOLD, mechanism=Rounding(), ledger=None).scorer(metric) is not None
+    with pytest.raises(Unaskable, match="PairedLadder cannot answer"):
+        Holdout(*HOLD, mechanism=PairedLadder(), ledger=None).scorer(metric)
 
 
 def test_rows_without_labels_have_no_scorer() -> None:

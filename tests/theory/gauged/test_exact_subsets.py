@@ -48,8 +48,8 @@ def worst(
 ) -> float:
     mechanism, planned = MECHANISMS[name]
     gauges = () if isinstance(mechanism, Rounding) else (1.0, 2.0)
-    moves = asked(questions, gauges, finals)
-    return max(GaugedGame(mechanism, rows, confidence, law, moves, planned).worst(depth) for law in laws)
+    moves, most = asked(questions, gauges, finals), depth if planned is None else min(depth, planned)
+    return max(GaugedGame(mechanism, rows, confidence, law, moves, planned).worst(most) for law in laws)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8])
