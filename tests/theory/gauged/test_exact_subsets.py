@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.theory.gauged_games import GaugedGame, GaugedMove, Moves
-from tests.theory.test_exact_gauges import AREAS, LAWS, SHARES
+from tests.theory.gauged.gauged_games import GaugedGame, GaugedMove, Moves
+from tests.theory.gauged.test_exact_gauges import AREAS, LAWS, SHARES
 from tests.two_sizes import in_two_sizes
 from unworn.mechanisms import AboveThreshold, Guess, Ladder, Offer, Rounding, State
 from unworn.mechanisms.coded.coded_mechanism import CodedMechanism
