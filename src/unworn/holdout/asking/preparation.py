@@ -80,7 +80,8 @@ class Preparation(HoldoutView):
             try_code(query, set(self._sample.columns), visible, self._few_rows)
         elif facts.runs_code:
             check_fitted(query)
-        sealed = self._sample.size if uses_gauge(self.mechanism, facts) and not test else None
+        gauged = facts.kind != "binary" and not test and uses_gauge(self.mechanism, facts)
+        sealed = self._sample.size if gauged else None
         own = given_gauge(facts, gauge, self._sample.size)
         guess = None if value is None else given_guess(facts, value, error, discordance, own)
         if value is None and error is not None:
