@@ -6,6 +6,7 @@ import hmac
 import pickle
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from unworn.errors import LedgerError
 from unworn.ledger import Key, check_signature
@@ -26,12 +27,6 @@ def test_derived_bytes_are_hmac_by_label(key: Key) -> None:
     assert key.derive("noise") != key.derive("fingerprint")
 
 
-def test_signer_is_derived_not_the_secret_itself(key: Key) -> None:
-    assert key.signer.private_bytes_raw() != bytes(range(32))
-    assert key.signer is key.signer
-    assert key.public == key.signer.public_key().public_bytes_raw().hex()
-
-
 def test_signatures(key: Key) -> None:
     digest = "5a" * 32
     signature = key.sign(digest)
@@ -41,12 +36,30 @@ def test_signatures(key: Key) -> None:
     assert not check_signature(key.public, digest, "00" + signature[2:])
 
 
+def test_another_library_makes_and_accepts_the_same_signatures(key: Key) -> None:
+    signer = Ed25519PrivateKey.from_private_bytes(key.derive("unworn/ledger/ed25519"))
+    assert key.public == signer.public_key().public_bytes_raw().hex()
+    for digest in (bytes(32), bytes(range(32)), b"\xff" * 32):
+        signature = key.sign(digest.hex())
+        assert signature == signer.sign(digest).hex()
+        signer.public_key().verify(bytes.fromhex(signature), digest)
+
+
+def test_a_signature_and_its_digest_are_not_cut_elsewhere(key: Key) -> None:
+    digest = "5a" * 32
+    whole = key.sign(digest) + digest
+    for cut in (126, 130):
+        assert not check_signature(key.public, whole[cut:], whole[:cut])
+
+
 @pytest.mark.parametrize(
     ("public", "digest", "signature"),
     [
         ("", "", ""),
         ("zz" * 32, "00", "00"),
         ("00" * 31, "00" * 32, "00" * 64),
+        ("00" * 33, "00" * 32, "00" * 64),
+        ("00" * 32, "00" * 32, "00" * 64),
         (None, "00", "00"),
         ("00" * 32, 1, 2),
     ],

@@ -7,15 +7,14 @@ import hmac
 import os
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from unworn.errors import LedgerError
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
 _SIGNING = "unworn/ledger/ed25519"
 _BLOCK = 64
+_PUBLIC, _SIGNATURE = 32, 64
+"""Bytes of a public key and of a signature."""
 
 
 def prepare_hmac(secret: bytes) -> Callable[[bytes], bytes]:
@@ -51,14 +50,14 @@ class Key:
     True
     """
 
-    __slots__ = ("_public", "_secret", "_signer")
+    __slots__ = ("_pair", "_secret", "_sign")
 
     def __init__(self, secret: bytes) -> None:
         if not isinstance(secret, bytes) or len(secret) != 32:
             raise LedgerError("a key is exactly 32 secret bytes")
         self._secret = secret
-        self._signer: Ed25519PrivateKey | None = None
-        self._public: str | None = None
+        self._pair: tuple[bytes, bytes] | None = None
+        self._sign: Callable[[bytes, bytes], bytes]
 
     @classmethod
     def new(cls) -> Key:
@@ -87,25 +86,24 @@ class Key:
         digest = prepare_hmac(self._secret)
         return lambda label: digest(label.encode())
 
-    @property
-    def signer(self) -> Ed25519PrivateKey:
-        """The Ed25519 key, built on first use."""
-        if self._signer is None:
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    def _halves(self) -> tuple[bytes, bytes]:
+        """The public and the secret half of the Ed25519 key, made on first use."""
+        if self._pair is None:
+            from nacl.bindings import crypto_sign, crypto_sign_seed_keypair
 
-            self._signer = Ed25519PrivateKey.from_private_bytes(self.derive(_SIGNING))
-        return self._signer
+            self._sign = crypto_sign
+            self._pair = crypto_sign_seed_keypair(self.derive(_SIGNING))
+        return self._pair
 
     @property
     def public(self) -> str:
         """The public half, as hex: entry 0 of a holdout names it."""
-        if self._public is None:
-            self._public = self.signer.public_key().public_bytes_raw().hex()
-        return self._public
+        return self._halves()[0].hex()
 
     def sign(self, digest: str) -> str:
         """The signature, as hex, over the bytes of a hex digest."""
-        return self.signer.sign(bytes.fromhex(digest)).hex()
+        _, secret = self._halves()
+        return self._sign(bytes.fromhex(digest), secret)[:_SIGNATURE].hex()
 
     def __eq__(self, other: object) -> bool:
         return hmac.compare_digest(self._secret, other._secret) if isinstance(other, Key) else NotImplemented
@@ -129,10 +127,11 @@ class Key:
 
 
 @lru_cache(maxsize=64)
-def _verifier(public: str) -> Ed25519PublicKey:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+def _public_bytes(public: str) -> bytes:
+    told = bytes.fromhex(public)
+    if len(told) != _PUBLIC:
+        raise ValueError("not the length of a public key")
+    return told
 
 
 def check_signature(public: str, digest: str, signature: str) -> bool:
@@ -143,10 +142,14 @@ def check_signature(public: str, digest: str, signature: str) -> bool:
     >>> check_signature("00", "zz", "not hex")
     False
     """
-    from cryptography.exceptions import InvalidSignature
+    from nacl.bindings import crypto_sign_open
+    from nacl.exceptions import CryptoError
 
     try:
-        _verifier(public).verify(bytes.fromhex(signature), bytes.fromhex(digest))
-    except (InvalidSignature, ValueError, TypeError):
+        told = bytes.fromhex(signature)
+        if len(told) != _SIGNATURE:  # the library takes signature and digest as one, and would cut them elsewhere
+            return False
+        crypto_sign_open(told + bytes.fromhex(digest), _public_bytes(public))
+    except (CryptoError, ValueError, TypeError):
         return False
     return True
