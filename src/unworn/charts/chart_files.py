@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from unworn.basics.display import show_line
+from unworn.basics.output_files import IsOwn, as_path, check_output, write_output
 from unworn.charts.page import write_page
 from unworn.errors import MissingExtra, UnwornError
 
-SUFFIXES = (".svg", ".png", ".html", ".json")
+_MARKS = {
+    ".svg": b"<svg",
+    ".png": b"\x89PNG\r\n",
+    ".html": b'<div id="chart"></div>',
+    ".json": b'"$schema": "https://vega.github.io/schema/vega-lite',
+}
+"""What the first lines of a figure have, by its ending."""
+SUFFIXES = tuple(_MARKS)
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> Path:
@@ -27,9 +35,9 @@ def save(chart: Any, path: str | os.PathLike[str]) -> Path:
     """
     target = check(path)
     try:
-        target.write_bytes(_drawn(clean_spec(chart), target))
+        write_output(target, _drawn(clean_spec(chart), target), *_kept(target))
     except OSError as error:
-        raise UnwornError(f"the figure {target} could not be written: {error.strerror}") from None
+        raise _unwritten(target, error) from None
     except ValueError as error:
         raise UnwornError(f"the figure {target} could not be drawn: {str(error)[:200]}") from None
     return target
@@ -77,16 +85,30 @@ def _drawn(spec: str, target: Path) -> bytes:
 
 def check(path: str | os.PathLike[str]) -> Path:
     """Refuse a name that could not be written, before anything is computed for it."""
-    target = Path(path)
+    try:
+        target = as_path(path)
+    except OSError as error:
+        raise _unwritten(path, error) from None
     if target.suffix.lower() not in SUFFIXES:
         raise UnwornError(f"cannot draw {target.name!r}: end its name in one of {', '.join(SUFFIXES)}")
     try:
         import vl_convert  # noqa: F401
     except ImportError:
         raise MissingExtra.of("plot", "writing a figure") from None
-    if not target.absolute().parent.is_dir():
-        raise UnwornError(f"the figure {target} could not be written: there is no folder {target.parent}")
-    return target
+    try:
+        return check_output(target, *_kept(target))
+    except OSError as error:
+        raise _unwritten(target, error) from None
+
+
+def _kept(target: Path) -> tuple[str, IsOwn]:
+    """What a figure may replace, in words, and whether a file begins like it."""
+    ending = target.suffix.lower()
+    return f"a figure ({ending})", lambda head: _MARKS[ending] in head
+
+
+def _unwritten(path: object, error: OSError) -> UnwornError:
+    return UnwornError(f"the figure {show_line(path)[:200]} could not be written: {error.strerror}")
 
 
 def available() -> bool:

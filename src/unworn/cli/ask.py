@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from unworn.cli.card_option import check_card, save_card
 from unworn.cli.ledger_lookup import ledger_path, meter_line, opened, place_of_url
-from unworn.cli.output import BadInput, Json, emit, note, number, percent, say
+from unworn.cli.output import BadInput, Json, complain, emit, exit_code, note, number, percent, say
 from unworn.cli.sealed_rows import RowOptions, check_data, check_file, ledger_beside, rehearsal
 from unworn.cli.tag_options import parse_tags
 from unworn.errors import Mismatch
@@ -130,7 +131,7 @@ def ask(
     check_data(data)
     if train is not None:
         check_file(train, "training file")
-    _check_card(card)
+    check_card(card, ledger or ledger_beside(data))
     from unworn.queries.language.sql_text import parse as parse_sql
 
     query = parse_sql(question, range=range)  # refused before a ledger is made for it
@@ -163,8 +164,8 @@ def ask(
                 answer = holdout.ask(
                     query, guess, guess_se=guess_se, again=again, by=by, noise=noise, name=label, tags=tags
                 )
-            if card is not None:
-                answer.certificate.save(card)
+            unsaved = save_card(answer, card)
+            card = card if unsaved is None else None
             repeat = answer.index <= before
             told = holdout.meter.to_json()
             del told["refused"]
@@ -172,6 +173,10 @@ def ask(
                 emit(_document(answer, holdout, told, where, card, repeat))
             else:
                 _print(answer, holdout, told, where, card, repeat)
+            if unsaved is not None:  # last, and on standard error alone: the answer was paid for, and is told
+                complain(unsaved, as_json=False)
+                note("  The answer is in the ledger: the same ask again is free, and saves the card.")
+                raise typer.Exit(exit_code(unsaved))
         finally:
             holdout.close()
 
@@ -229,12 +234,6 @@ def _confirm(holdout: Holdout, query: Any, yes: bool) -> None:
         agreed = False
     if not agreed:
         raise BadInput("the holdout was left open: nothing was told or charged.\n  Add --yes to be asked no more.")
-
-
-def _check_card(card: Path | None) -> None:
-    """Before anything is charged: an answer whose card cannot be written is an answer paid for."""
-    if card is not None and (card.is_dir() or not os.access(card.parent, os.W_OK)):
-        raise BadInput(f"the card {card} cannot be written.\n  Name a file in a folder that exists and can be written.")
 
 
 def _sealed(holdout: Any, where: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from unworn.basics.display import show_line
+from unworn.basics.output_files import as_path
 from unworn.errors import Conflict, LedgerError, Mismatch, Tampered
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import Entry
@@ -20,10 +22,11 @@ def export(store: Store, path: str | os.PathLike[str]) -> int:
     Others may go on writing: each holdout is read in one step, and every prefix of a chain is a chain.
     An existing file is never replaced: it may be an older backup, or the ledger itself.
     """
+    target = _free_name(path)
     lines = [canonical(entry.to_json()) for holdout in sorted(store.holdouts()) for entry in store.read(holdout)]
     data = "".join(f"{line}\n" for line in lines).encode()
-    if not write_new(Path(path), data, mode=0o644):
-        raise LedgerError(f"{path} exists already: move it away or choose another name")
+    if not write_new(target, data, mode=0o644):
+        raise _taken(path)
     return len(lines)
 
 
@@ -45,8 +48,8 @@ def export_key(store: Store, holdout: str, path: str | os.PathLike[str]) -> None
     key = store.key(holdout)
     if key is None:
         raise LedgerError(f"no key for holdout {holdout[:32]} is kept here", holdout=holdout)
-    if not write_key(Path(path), key):
-        raise LedgerError(f"{path} exists already: move it away or choose another name")
+    if not write_key(_free_name(path), key):
+        raise _taken(path)
 
 
 def import_key(path: str | os.PathLike[str], store: Store, holdout: str) -> None:
@@ -60,6 +63,21 @@ def import_key(path: str | os.PathLike[str], store: Store, holdout: str) -> None
     check_public(terms, key)
     verify([terms], public=key.public)
     store.keep_key(holdout, key)
+
+
+def _free_name(path: str | os.PathLike[str]) -> Path:
+    """The path of a file to be made; refused before anything is read for it."""
+    try:
+        target = as_path(path)
+    except OSError as error:
+        raise LedgerError(f"{show_line(path)[:200]} could not be written: {error.strerror}") from None
+    if target.exists():
+        raise _taken(target)
+    return target
+
+
+def _taken(path: str | os.PathLike[str]) -> LedgerError:
+    return LedgerError(f"{path} exists already: move it away or choose another name")
 
 
 def _load(path: Path) -> dict[str, list[Entry]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 from pathlib import Path
 
+from unworn.basics.durable_files import sync_folder, write_durably
 from unworn.errors import Conflict, LedgerError
 from unworn.ledger.entry import is_holdout
 from unworn.ledger.keys import Key
@@ -45,7 +44,7 @@ class KeyFiles:
         try:
             if not self.folder.is_dir():
                 self.folder.mkdir(mode=0o700, exist_ok=True)
-                _sync_folder(self.folder.parent)
+                sync_folder(self.folder.parent)
             self.folder.chmod(0o700)  # it may have been unpacked from an archive with other bits
         except OSError as error:
             raise LedgerError(f"the folder for keys, {self.folder}, cannot be made: {error}") from error
@@ -80,44 +79,10 @@ def write_key(path: Path, key: Key) -> bool:
 
 def write_new(path: Path, data: bytes, *, mode: int) -> bool:
     """Write a file that appears whole and durable, or not at all; ``False`` if the name is taken."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        try:
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if not _name(draft, path):
-                return False
-            _sync_folder(path.parent)
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
+        return write_durably(path, data, mode=mode)
     except OSError as error:
         raise LedgerError(
             f"{path} could not be written: {error.strerror}\n"
             "  Nothing was changed; free some space or choose another place."
         ) from error
-    return True
-
-
-def _name(draft: Path, path: Path) -> bool:
-    try:
-        os.link(draft, path)  # unlike rename, it never replaces a file another process made just now
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without hard links
-        if path.exists():
-            return False
-        draft.rename(path)
-    return True
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name durable, where the system can sync a directory."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from unworn.basics.display import show_html, show_line
 from unworn.basics.frozen_init import assign_fields
 from unworn.basics.json_text import canonical, read_document, write_json
+from unworn.basics.output_files import IsOwn, check_output, write_output
 from unworn.errors import LedgerError, Mismatch, Tampered, Unaskable
 from unworn.ledger import Entry, verify
 from unworn.mechanisms.contract.conversation import charge_symbol, publish_symbol
@@ -234,12 +236,28 @@ def in_memory(terms: Terms) -> bool:
 
 
 def write_card(path: str | os.PathLike[str], data: dict[str, Any]) -> Path:
-    """Write what a card says, for people too; returns where."""
-    from pathlib import Path
+    """Write what a card says, for people too; returns where. Nothing but a card of the same sort is replaced."""
+    try:
+        return write_output(path, write_json(data).encode(), "a card", _is_card(data["format"]))
+    except OSError as error:
+        raise _unwritten(path, error) from None
 
-    target = Path(path)
-    target.write_text(write_json(data), encoding="utf-8")
-    return target
+
+def check_card_path(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where the card of an answer could not be written, before the answer is paid for."""
+    try:
+        check_output(path, "a card", _is_card(FORMAT))
+    except OSError as error:
+        raise _unwritten(path, error) from None
+
+
+def _is_card(format: str) -> IsOwn:
+    start = re.compile(rb'\s*\{\s*"format":\s*"' + re.escape(format.encode()) + b'"')
+    return lambda head: start.match(head) is not None
+
+
+def _unwritten(path: object, error: OSError) -> LedgerError:
+    return LedgerError(f"the card {show_line(path)[:200]} could not be written: {error.strerror}")
 
 
 def read_card(path: str | os.PathLike[str]) -> Any:

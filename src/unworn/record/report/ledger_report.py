@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from unworn import charts
+from unworn.basics.display import show_line
+from unworn.basics.output_files import as_path, check_output, write_output
 from unworn.errors import UnwornError
 from unworn.record.report.html_report import html_report
 from unworn.record.report.ledger_digest import LedgerDigest
@@ -14,17 +16,19 @@ from unworn.record.report.markdown_report import markdown_report
 from unworn.record.report.report_blocks import Picture
 from unworn.record.report.report_sections import report_sections
 
+_SUBTITLE = "A report on a sealed holdout, made by unworn"
 SUFFIXES = (".html", ".htm", ".md")
 
 
 def check_report_path(path: str | os.PathLike[str]) -> Path:
     """Refuse a name that could not be written, before anything is read for it."""
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise UnwornError(f"cannot write the report {target.name!r}: end its name in .html or .md")
-    if not target.absolute().parent.is_dir():
-        raise UnwornError(f"the report {target} could not be written: there is no folder {target.parent}")
-    return target
+    try:
+        target = as_path(path)
+        if target.suffix.lower() not in SUFFIXES:
+            raise UnwornError(f"cannot write the report {target.name!r}: end its name in .html or .md")
+        return check_output(target, "a report", _is_report)
+    except OSError as error:
+        raise _unwritten(path, error) from None
 
 
 def write_report(digest: LedgerDigest, path: str | os.PathLike[str], ledger: str | None = None) -> Path:
@@ -37,18 +41,25 @@ def write_report(digest: LedgerDigest, path: str | os.PathLike[str], ledger: str
     blocks = list(report_sections(digest, ledger, figures=charts.available()))
     title = f"What {digest.terms.name} was asked"
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    subtitle = f"A report on a sealed holdout, made by unworn on {now}"
+    subtitle = f"{_SUBTITLE} on {now}"
     try:
         if target.suffix.lower() != ".md":
-            target.write_text(html_report(title, subtitle, blocks), encoding="utf-8")
-            return target
+            return write_output(target, html_report(title, subtitle, blocks).encode(), "a report", _is_report)
         folder = target.with_name(f"{target.stem}-figures")
         pictures = [block for block in blocks if isinstance(block, Picture)]
         if pictures:
             folder.mkdir(exist_ok=True)
         for picture in pictures:
-            (folder / picture.file).write_text(picture.svg, encoding="utf-8")
-        target.write_text(markdown_report(title, subtitle, blocks, folder.name), encoding="utf-8")
+            write_output(folder / picture.file, picture.svg.encode(), "a figure", lambda head: b"<svg" in head)
+        text = markdown_report(title, subtitle, blocks, folder.name)
+        return write_output(target, text.encode(), "a report", _is_report)
     except OSError as error:
-        raise UnwornError(f"the report {target} could not be written: {error.strerror}") from None
-    return target
+        raise _unwritten(target, error) from None
+
+
+def _is_report(head: bytes) -> bool:
+    return _SUBTITLE.encode() in head
+
+
+def _unwritten(path: object, error: OSError) -> UnwornError:
+    return UnwornError(f"the report {show_line(path)[:200]} could not be written: {error.strerror}")

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from unworn import charts
+from unworn.basics.display import show_line
 from unworn.basics.json_text import canonical, read_document, write_json
+from unworn.basics.output_files import as_path
 from unworn.errors import MissingExtra, Tampered, Unaskable, UnwornError
 from unworn.release.folder.array_file import expected, read_arrays, write_arrays
 from unworn.release.folder.packing import digest, unpacked
@@ -151,7 +153,10 @@ def is_release(folder: Folder) -> bool:
 
 def check_target(folder: Folder, *, overwrite: bool) -> Path:
     """Refuse a folder that could not be written, before anything is computed for it."""
-    target = Path(os.path.abspath(folder))
+    try:
+        target = Path(os.path.abspath(as_path(folder)))
+    except OSError as error:
+        raise UnwornError(f"the folder {show_line(folder)[:200]} cannot be made: {error.strerror}") from None
     if target.exists() and not target.is_dir():
         raise UnwornError(f"{target} is a file: name a folder that is not there yet")
     if target.is_dir() and os.listdir(target):

@@ -12,23 +12,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from unworn.basics.display import show_line
+from unworn.basics.output_files import as_path, check_output
 from unworn.errors import Unaskable
 
 
-def check_free(path: Path, force: bool) -> None:
-    """Refuse a name that is taken, or that lies in no folder."""
-    if path.is_dir():
-        raise Unaskable(f"{path} is a folder: name a file in it")
-    if path.exists() and not force:
-        raise Unaskable(f"{path} is there already: choose another name, or say --force (force=True) to replace it")
-    if not path.parent.is_dir():
-        raise Unaskable(f"there is no folder {path.parent}", path=str(path))
+def check_free(named: str | os.PathLike[str], force: bool) -> Path:
+    """The path; refused where its name is taken or lies in no folder, and even by ``force`` where it is a ledger's."""
+    try:
+        path = as_path(named)
+        if path.exists() and not path.is_dir() and not (force and path.is_file()):
+            raise Unaskable(f"{path} is there already: choose another name, or say --force (force=True) to replace it")
+        return check_output(path, "to be lost even by force", _may_be_lost)
+    except OSError as error:
+        words = show_line(named)[:200]
+        raise Unaskable(f"{words} could not be written: {error.strerror}", path=words) from None
+
+
+def _may_be_lost(head: bytes) -> bool:
+    """By force all is replaced but a database, such as a ledger, rows in Parquet, a card, and a backup of a ledger."""
+    return not head.startswith((b"PAR1", b"{"))
 
 
 @contextmanager
-def appearing(path: Path, force: bool) -> Iterator[int]:
+def appearing(named: str | os.PathLike[str], force: bool) -> Iterator[int]:
     """A file to write to, that appears under its name when all went well, and is gone when it did not."""
-    check_free(path, force)
+    path = check_free(named, force)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         nameless = _nameless(beside)

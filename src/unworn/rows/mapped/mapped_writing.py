@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ def write_mapped(
     it is whole, and not before; another that has the name already is kept unless ``force`` says to replace it.
 
     >>> import pyarrow as pa, tempfile
+    >>> from pathlib import Path
     >>> batch = pa.record_batch({"age": [31, None, 40]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     left_out = write_mapped(Path(folder) / "people.arrow", batch.schema, 3, [batch])
@@ -44,7 +44,7 @@ def write_mapped(
     columns, left_out = targets(schema)
     if rows < 1:
         raise Unaskable("the data has no rows")
-    with appearing(Path(path), force) as file:
+    with appearing(path, force) as file:
         writer = _Writer(file, columns, left_out, rows)
         for batch in batches:
             for start in range(0, batch.num_rows, _RUN):
