@@ -23,24 +23,32 @@ class Combination:
     image: Callable[[Box, Numbers], tuple[float, float]]
     arguments: int | None = None
     inverse: Callable[[float, Numbers], float] | None = None
+    reach: tuple[float, float] = (-math.inf, math.inf)
+    """Between which ends its values lie, where it can be run backwards."""
 
 
-def _rising(function: Callable[[float], float], inverse: Callable[[float], float]) -> Combination:
+def _rising(function: Callable[[float], float], inverse: Callable[[float], float], most: float = 1.0) -> Combination:
     return Combination(
         lambda v, _: function(v[0]),
         lambda box, _: (function(box[0][0]), function(box[0][1])),
         1,
         lambda value, _: inverse(value),
+        (0.0, most),
     )
 
 
 def _linear(values: Numbers, weights: Numbers) -> float:
-    return math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
+    """What is infinite both ways is taken for 0: no number is nearer to it than another."""
+    terms = [weight * value for weight, value in zip(weights, values, strict=True) if weight]
+    return 0.0 if -math.inf in terms and math.inf in terms else math.fsum(terms)
 
 
 def _linear_image(box: Box, weights: Numbers) -> tuple[float, float]:
-    ends = [sorted((weight * low, weight * high)) for weight, (low, high) in zip(weights, box, strict=True)]
-    return math.fsum(low for low, _ in ends), math.fsum(high for _, high in ends)
+    ends = [sorted((weight * low, weight * high)) for weight, (low, high) in zip(weights, box, strict=True) if weight]
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    # An end that is infinite both ways bounds nothing.
+    lowest = -math.inf if -math.inf in lows else math.fsum(lows)
+    return lowest, math.inf if math.inf in highs else math.fsum(highs)
 
 
 def _over(above: float, below: float) -> float:
@@ -145,7 +153,7 @@ COMBINATIONS: dict[str, Combination] = {
     "linear": Combination(_linear, _linear_image),
     "f1": _rising(lambda j: 2 * j / (1 + j), lambda f: f / (2 - f)),
     "micro_jaccard": _rising(lambda a: a / (2 - a), lambda j: 2 * j / (1 + j)),
-    "root": _rising(lambda s: math.sqrt(max(s, 0.0)), lambda r: r * r),
+    "root": _rising(lambda s: math.sqrt(max(s, 0.0)), lambda r: r * r, math.inf),
     "ratio": Combination(_ratio, _ratio_image, 2),
     "explained": Combination(_explained, _explained_image, 2),
     "matthews": Combination(

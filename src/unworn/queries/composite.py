@@ -7,19 +7,24 @@ them holds too (:mod:`unworn.queries.combinations`). It is a value: parts, and a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from unworn.basics.display import show_value
 from unworn.basics.json_text import canonical
 from unworn.errors import Unaskable
 from unworn.queries.combinations import COMBINATIONS
-from unworn.queries.language.literals import as_float
+from unworn.queries.language.literals import MAX_TEXT, as_float, text
 from unworn.queries.query import Query
 
 _DEEPEST = 20
+_LONGEST_NAME = 100 * MAX_TEXT
+"""Of the names that are made here too, of a metric, its predictions and a predicate, which are bounded themselves."""
+MOST_PARTS = 1_000
+"""Questions that a composite is made of, each counted as often as it stands there."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,19 +54,28 @@ class Composite:
         wanted = {"linear": len(self.parts), "ratio": 2}.get(self.combination, 0)
         if len(self.numbers) != wanted or not all(map(math.isfinite, self.numbers)):
             raise Unaskable(f"{self.combination} of {len(self.parts)} parts needs {wanted} finite numbers")
+        if self.name is not None:
+            object.__setattr__(self, "name", text(self.name, "a composite's name", _LONGEST_NAME))
         if self.depth > _DEEPEST:
             raise Unaskable(f"a composite nested {self.depth} deep is too deep: at most {_DEEPEST}")
+        if self.size > MOST_PARTS:
+            raise Unaskable(f"a composite of {self.size:,} questions is too large: at most {MOST_PARTS:,}")
 
     @cached_property
     def depth(self) -> int:
         return 1 + max(part.depth if isinstance(part, Composite) else 0 for part in self.parts)
 
     @cached_property
+    def size(self) -> int:
+        """How many questions stand in it, each counted as often as it does."""
+        return sum(part.size if isinstance(part, Composite) else 1 for part in self.parts)
+
+    @cached_property
     def questions(self) -> tuple[Query, ...]:
         """The questions to be asked: each once, in order."""
         told: dict[str, Query] = {}
         for leaf in self._leaves():
-            _check_same(told.setdefault(leaf.fingerprint, leaf), leaf)
+            check_same(told.setdefault(leaf.fingerprint, leaf), leaf)
         return tuple(told.values())
 
     def _leaves(self) -> Iterator[Query]:
@@ -83,7 +97,7 @@ class Composite:
 
     def named(self, name: str) -> Composite:
         """The same, called something."""
-        return replace(self, name=name)
+        return replace(self, name=text(name, "a composite's name"))
 
     def value(self, values: Sequence[float]) -> float:
         """What is made of a value of each of :attr:`questions`."""
@@ -102,9 +116,17 @@ class Composite:
         return make(self.combination, parts, self.numbers)
 
     def guess_of_part(self, value: float) -> float | None:
-        """The value of the only question that this value is made of; None where there are several."""
+        """The value of the only question that this value is made of; None where there are several.
+
+        ``Unaskable`` for what the composite cannot be, whatever its question is.
+        """
         if len(self.parts) > 1:
             return None
+        low, high = COMBINATIONS[self.combination].reach
+        if not low <= value <= high:  # also refuses NaN
+            raise Unaskable(
+                f"{self.label} lies in [{low:g}, {high:g}], and the guess makes it {value:g}: guess in its own units"
+            )
         if self.combination == "linear":
             inside = value / self.numbers[0] if self.numbers[0] else None
         else:
@@ -162,13 +184,13 @@ def linear(terms: Sequence[tuple[float, Any]], name: str | None = None) -> Compo
             key = each.canonical_text
             if key in flat:
                 for one, other in zip(_leaves_of(flat[key][1]), _leaves_of(each), strict=True):
-                    _check_same(one, other)
+                    check_same(one, other)
             flat[key] = (flat[key][0] + own if key in flat else own, each)
     weights, parts = zip(*flat.values(), strict=True)
     return Composite("linear", parts, weights, name)
 
 
-def average(questions: Sequence[Question], name: str | None = None) -> Composite:
+def average(questions: Iterable[Question], name: str | None = None) -> Composite:
     """The plain average of several questions, as a macro average over classes is.
 
     >>> from unworn.queries.language.expressions import col
@@ -176,9 +198,14 @@ def average(questions: Sequence[Question], name: str | None = None) -> Composite
     >>> average([share(col("a")), share(col("b"))]).interval([(0.0, 0.2), (0.4, 0.6)])
     (0.2, 0.4)
     """
-    if not questions:
+    if isinstance(questions, str | bytes | Mapping) or not isinstance(questions, Iterable):
+        raise Unaskable(f"an average is of a list of questions, not of {show_value(questions)}")
+    parts = list(islice(questions, MOST_PARTS + 1))
+    if not parts:
         raise Unaskable("an average needs at least one question")
-    return linear([(1 / len(questions), question) for question in questions], name)
+    if len(parts) > MOST_PARTS:
+        raise Unaskable(f"an average of more than {MOST_PARTS:,} questions is too large: name fewer", limit=MOST_PARTS)
+    return linear([(1 / len(parts), part) for part in parts], name)
 
 
 def ratio(above: Query, below: Query, range: tuple[float, float] = (0.0, 1.0)) -> Composite:
@@ -211,9 +238,9 @@ def _leaves_of(question: Question) -> Iterator[Query]:
     return question._leaves() if isinstance(question, Composite) else iter((question,))
 
 
-def _check_same(one: Query, other: Query) -> None:
+def check_same(one: Query, other: Query) -> None:
     """Refuse two models under one name: they would be one question, and the answer of one would be that of both."""
-    if one is other:
+    if one is other or one.fingerprint != other.fingerprint:
         return
     from unworn.queries.code.code_in_query import is_other_code, named_code  # which knows every question
 

@@ -153,7 +153,7 @@ def test_subsets_are_plain_counts_also_of_few_rows(data: Any) -> None:
         "jaccard": (called & actual, called | actual),
     }
     for name, (yes, subset) in expected.items():
-        question = metric(name, said)
+        question = metric(name, said, positive=1)
         assert not isinstance(question, Composite)
         assert rows.statistics([question]) == [(int(yes.sum()), int(subset.sum()))]
 
@@ -229,8 +229,8 @@ def test_missing_labels_and_predictions() -> None:
         (lambda: metric("accuracy", SAID, where=col("carrier") + 1), "predicate"),
         (lambda: metric("pinball", FITTED, range=(0, 1), alpha=2), "alpha"),
         (lambda: metric("neg_accuracy", SAID), "there is no metric"),
-        (lambda: metric("roc_auc", SCORES, classes=[0, 1]), "3 columns of scores"),
-        (lambda: metric("matthews_corrcoef", LogisticRegression().fit(X, THREE)), "two classes"),
+        (lambda: metric("roc_auc", SCORES, positive=1, classes=[0, 1]), "3 columns of scores"),
+        (lambda: metric("matthews_corrcoef", LogisticRegression().fit(X, THREE)), "more than two"),
     ],
 )
 def test_what_is_missing_is_said(ask: Any, said: str) -> None:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
+from unworn.queries.language.literals import MAX_TEXT, text
 from unworn.queries.row_protocol import Bools, Column
 from unworn.queries.schema import ColumnKind
 
 Class = int | float | str
+_LONGEST_CLASS = 10 * MAX_TEXT
+MOST_CLASSES = 1_000
+"""Classes that are listed one by one, each perhaps a question of its own."""
+MOST_COLUMNS = 100_000
+"""Classes that only name columns of scores."""
 
 
 class _Once(Protocol):
@@ -24,22 +33,35 @@ class _Once(Protocol):
 def as_class(value: Any) -> Class:
     """A class as plain JSON; True is 1 and 1.0 is 1, as they are in comparisons.
 
+    What it becomes is Python's own number or text, whatever class it was of: labels are compared with it.
+
     >>> as_class(np.int8(3)), as_class(True), as_class(2.0), as_class("yes")
     (3, 1, 2, 'yes')
     """
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str):
-        return value
+        return text(value, "a class", _LONGEST_CLASS)
     if isinstance(value, (bool, int)):
         return int(value)
-    if isinstance(value, float) and np.isfinite(value):
-        return int(value) if value.is_integer() else value
-    raise Unaskable(f"a class must be a number or a text, not {value!r}")
+    number = float(value) if isinstance(value, float) else math.nan
+    if math.isfinite(number):
+        return int(number) if number.is_integer() else number
+    raise Unaskable(f"a class must be a number or a text, not {show_value(value)}")
 
 
-def as_classes(values: Iterable[Any]) -> tuple[Class, ...]:
-    """Classes in the order of the columns of scores."""
-    classes = tuple(as_class(value) for value in values)
+def as_classes(values: Iterable[Any], most: int = MOST_CLASSES) -> tuple[Class, ...]:
+    """Classes in the order of the columns of scores; at most so many, and no more are looked at.
+
+    >>> as_classes(range(10**9))
+    Traceback (most recent call last):
+    unworn.errors.Unaskable: there are more than 1,000 classes, which is the most: name fewer
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise Unaskable(f"classes are given as a list, such as ['no', 'yes'], not as {show_value(values)}")
+    some = tuple(islice(values, most + 1))
+    if len(some) > most:
+        raise Unaskable(f"there are more than {most:,} classes, which is the most: name fewer", limit=most)
+    classes = tuple(map(as_class, some))
     if not classes or len(set(classes)) < len(classes):
         raise Unaskable(f"classes must be distinct and at least one, not {list(classes)[:10]}")
     return classes

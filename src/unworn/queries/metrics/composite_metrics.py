@@ -12,16 +12,17 @@ from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.language.expressions import Expression
 from unworn.queries.language.literals import as_float
 from unworn.queries.language.means import share
-from unworn.queries.metrics.class_labels import Class, as_class, as_classes
+from unworn.queries.metrics.class_labels import Class, as_classes
 from unworn.queries.metrics.hit_metrics import Accuracy, BalancedAccuracy
 from unworn.queries.metrics.loss_metrics import SquaredError
 from unworn.queries.metrics.named_metrics import balanced_accuracy as weighted_balance
 from unworn.queries.metrics.named_metrics import mse, roc_auc
+from unworn.queries.metrics.positive_class import positive_class
 from unworn.queries.metrics.ranking_metrics import RocAuc
 from unworn.queries.metrics.scaled_losses import MaskedLoss
 from unworn.queries.metrics.scored_query import Metric, as_range
-from unworn.queries.metrics.subset_metrics import Jaccard, Recall, Specificity, SubgroupMetric, positive_class
-from unworn.queries.predictions import FromModel, Source, as_source
+from unworn.queries.metrics.subset_metrics import Jaccard, Prevalence, Recall, Specificity, SubgroupMetric
+from unworn.queries.predictions import Source, as_source
 from unworn.queries.query import Query
 
 
@@ -33,7 +34,7 @@ def f1(predictions: Any, positive: Any = None) -> Composite:
     (['jaccard'], (0.6666666666666666, 1.0))
     """
     source = as_source(predictions)
-    return _f1(source, as_class(positive_class(source, positive)))
+    return _f1(source, positive_class("f1", source, positive))
 
 
 def _f1(source: Source, positive: Class) -> Composite:
@@ -65,7 +66,7 @@ def r2(predictions: Any, range: Sequence[float] | None = None, baseline: float |
             "training rows (with train= it is taken from there)"
         )
     constant = SquaredError(ConstantPrediction(as_float(baseline, "baseline")), part.low, part.high)
-    return Composite("explained", (part, constant), name=f"r2 of {part.source.label}")
+    return Composite("explained", (part, constant), name=f"r2 of {part.source.label} against {constant.source.label}")
 
 
 def matthews_corrcoef(predictions: Any, positive: Any = None) -> Composite:
@@ -83,10 +84,9 @@ def cohen_kappa(predictions: Any, positive: Any = None) -> Composite:
 
 def _agreement(combination: str, name: str, predictions: Any, positive: Any) -> Composite:
     source = as_source(predictions)
-    if isinstance(source, FromModel) and source.classes is not None and len(source.classes) != 2:
-        raise Unaskable(f"{name} is asked of two classes, and this model has {len(source.classes)}: ask f1_macro")
-    value = as_class(positive_class(source, positive))
-    parts = Recall(source, value), Specificity(source, value), Accuracy(ConstantPrediction(value))
+    value = positive_class(name, source, positive)
+    # All three leave out rows without a label: they are about the same rows.
+    parts = Recall(source, value), Specificity(source, value), Prevalence(ConstantPrediction(value), value)
     return Composite(combination, parts, name=f"{name} of {source.label}")
 
 
@@ -150,6 +150,11 @@ def restricted(question: Question, where: Expression) -> Question:
             return Composite("explained", tuple(_masked(part, where) for part in question.parts), name=name)
         parts = tuple(restricted(part, where) for part in question.parts)
         return Composite(question.combination, parts, question.numbers, name)
+    if isinstance(question, BalancedAccuracy):
+        raise Unaskable(
+            "balanced_accuracy with shares= or weights= is about all rows, whose shares they are: with where= give "
+            "classes= instead, and it is the average of recalls in the subgroup"
+        )
     if isinstance(question, RocAuc):
         return RocAuc(question.source, question.positive, question.classes, where)
     if not isinstance(question, Metric):

@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
-from unworn.queries.metrics.class_labels import Class, as_class, check_classes, class_index
-from unworn.queries.metrics.prediction_types import check_label_kind
+from unworn.queries.metrics.class_labels import MOST_CLASSES, Class, as_class, check_classes, class_index
+from unworn.queries.metrics.prediction_types import check_decision_columns, check_label_kind
+from unworn.queries.metrics.score_columns import match_columns
 from unworn.queries.metrics.scored_query import Metric, check_given
 from unworn.queries.predictions import FeatureFrame, GivenPredictions, Source, featured, predicted, predicted_everywhere
-from unworn.queries.row_protocol import Bools, Floats, Frame, Raised
+from unworn.queries.row_protocol import Bools, Column, Floats, Frame, Raised
 from unworn.queries.schema import ColumnKind
 
 
@@ -95,6 +97,10 @@ class BalancedAccuracy(Metric):
     metric: ClassVar[str] = "balanced_accuracy"
     greater_is_better: ClassVar[bool] = True
 
+    @property
+    def label(self) -> str:
+        return f"{super().label} by declared weights"
+
     def __post_init__(self) -> None:
         check_given(self.source, self.metric, sides=(1,), numbers=False)
 
@@ -108,6 +114,10 @@ class BalancedAccuracy(Metric):
                 "weights={class: weight}, declared and not computed from the rows"
             )
         declared = shares if shares is not None else weights
+        if declared is not None and len(declared) > MOST_CLASSES:
+            raise Unaskable(
+                f"there are {len(declared):,} classes, and {MOST_CLASSES:,} is the most", limit=MOST_CLASSES
+            )
         try:
             table = {as_class(value): float(number) for value, number in (declared or {}).items()}
         except (AttributeError, TypeError, ValueError, OverflowError) as error:
@@ -161,16 +171,18 @@ class TopK(Metric):
     def __post_init__(self) -> None:
         check_given(self.source, self.metric, sides=(2,), numbers=True)
         if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 1:
-            raise Unaskable(f"k must be a whole number of at least 1, not {self.k!r}")
+            raise Unaskable(f"k must be a whole number of at least 1, not {show_value(self.k)}")
+        object.__setattr__(self, "k", int(self.k))
         if isinstance(self.source, GivenPredictions) and self.classes and len(self.classes) != self.source.shape[1]:
             raise Unaskable(f"there are {self.source.shape[1]} columns of scores but {len(self.classes)} classes")
+        check_decision_columns(self.source, self.metric, one_for_two=False)
 
     @property
     def bounds(self) -> tuple[float, float]:
         return 0.0, 1.0
 
     def settings(self) -> dict[str, Any]:
-        return {"k": int(self.k)}
+        return {"k": self.k}
 
     def layout(self) -> dict[str, Any]:
         return {"classes": None if self.classes is None else list(self.classes)}
@@ -187,6 +199,17 @@ class TopK(Metric):
         return hit
 
 
+def classes_of_columns(scores: Column, classes: tuple[Class, ...] | None) -> tuple[Class, ...]:
+    """The class of each column of scores; ``Raised`` where a model's columns are not those of its classes."""
+    named = tuple(range(scores.values.shape[1])) if classes is None else classes
+    if len(named) != scores.values.shape[1]:
+        raise Raised
+    try:
+        return match_columns(scores.names, named)
+    except Unaskable:
+        raise Raised from None
+
+
 def scores_of_label(
     source: Source, frame: FeatureFrame, classes: tuple[Class, ...] | None
 ) -> tuple[NDArray[Any], NDArray[np.intp], tuple[Class, ...]]:
@@ -194,7 +217,5 @@ def scores_of_label(
     guesses = predicted(source, frame)
     if guesses.kind == "text" or guesses.values.ndim != 2:
         raise Raised
-    named = tuple(range(guesses.values.shape[1])) if classes is None else classes
-    if len(named) != guesses.values.shape[1]:
-        raise Raised
+    named = classes_of_columns(guesses, classes)
     return guesses.values, class_index(frame, named), named

@@ -9,10 +9,11 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.metrics.class_labels import Class, check_classes, is_class
-from unworn.queries.metrics.hit_metrics import scores_of_label
+from unworn.queries.metrics.hit_metrics import classes_of_columns, scores_of_label
+from unworn.queries.metrics.score_columns import are_positions, class_finder
 from unworn.queries.metrics.scored_query import Metric, check_given, check_probabilities
 from unworn.queries.predictions import FeatureFrame, FromModel, GivenPredictions, featured, predicted
-from unworn.queries.row_protocol import Floats, Frame, Raised
+from unworn.queries.row_protocol import Column, Floats, Frame, Raised
 from unworn.queries.schema import ColumnKind
 
 SUM_TOLERANCE = 1e-3  # float32 softmax over thousands of classes sums to 1 within this
@@ -178,13 +179,21 @@ def _positive_chance(metric: Brier | LogLoss, frame: FeatureFrame) -> Floats:
         raise Raised
     if values.ndim == 2:
         classes = metric.source.classes if isinstance(metric.source, FromModel) else None
-        if classes is not None and len(classes) == values.shape[1] and metric.positive in classes:
-            values = values[:, classes.index(metric.positive)]
+        if classes is not None and metric.positive in classes:
+            values = values[:, classes_of_columns(guesses, classes).index(metric.positive)]
         elif classes is None and values.shape[1] == 2:
-            values = values[:, 1]
+            values = values[:, _named_column(guesses, metric.positive)]
         else:
             raise Raised
     return values.astype(np.float64, copy=False)
+
+
+def _named_column(scores: Column, positive: Class | None) -> int:
+    """The one of two columns that is named by the positive class; the second where none is."""
+    names = scores.names or ()
+    find = class_finder(() if positive is None else (positive,))
+    by_name = [place for place, name in enumerate(names) if find(name) is not None]
+    return by_name[0] if len(by_name) == 1 and not are_positions(names) else 1
 
 
 def _labelled(sound: np.ndarray[Any, Any], frame: FeatureFrame) -> np.ndarray[Any, Any]:

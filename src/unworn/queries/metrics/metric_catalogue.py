@@ -111,11 +111,12 @@ def metric(name: str, predictions: Any, *, where: Expression | str | None = None
         called = said.partition("() ")
         raise Unaskable(f"{own}: {called[2] or said}", metric=own) from None
     if where is not None:
-        question = made.restricted(question, _predicate(where))
+        question = made.restricted(question, read_predicate(where))
     return made.negative(question) if own.startswith("neg_") else question
 
 
-def _predicate(where: Expression | str) -> Expression:
+def read_predicate(where: Expression | str) -> Expression:
+    """A predicate, also from SQL text."""
     if isinstance(where, str):
         from unworn.queries.language.sql_text import parse_predicate  # loaded by those who write SQL
 
@@ -141,4 +142,4 @@ def needs_classes(name: str) -> bool:
     return metric_name(name) in _NEEDS_CLASSES
 
 
-__all__ = ["Composite", "greater_is_better", "metric", "metric_name", "needs_classes"]
+__all__ = ["Composite", "greater_is_better", "metric", "metric_name", "needs_classes", "read_predicate"]

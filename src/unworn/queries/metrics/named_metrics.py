@@ -9,30 +9,32 @@ from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.language.expression_codec import from_json
-from unworn.queries.metrics.class_labels import Class, as_class, as_classes
+from unworn.queries.metrics.class_labels import MOST_CLASSES, MOST_COLUMNS, Class, as_class, as_classes
 from unworn.queries.metrics.hit_metrics import Accuracy, BalancedAccuracy, TopK
 from unworn.queries.metrics.loss_metrics import AbsoluteError, Brier, LogLoss, NumberError, SquaredError
+from unworn.queries.metrics.positive_class import positive_class
 from unworn.queries.metrics.ranking_metrics import RocAuc
 from unworn.queries.metrics.row_values import RowValues
 from unworn.queries.metrics.scaled_losses import MaskedLoss, PercentageError, PinballLoss
+from unworn.queries.metrics.score_columns import match_columns
 from unworn.queries.metrics.scored_query import Metric, as_range
 from unworn.queries.metrics.subset_metrics import (
     SUBSET_METRICS,
     Jaccard,
     Precision,
+    Prevalence,
     Recall,
     Specificity,
     SubsetMetric,
-    positive_class,
     subgroup_of,
 )
 from unworn.queries.predictions import (
     FromModel,
     GivenPredictions,
-    RecordedPredictions,
     Source,
     as_source,
 )
+from unworn.queries.recorded_predictions import RecordedPredictions
 
 T = TypeVar("T", bound=SubsetMetric)
 LOG_LOSS_RANGE = (0.0, 7.0)
@@ -106,7 +108,7 @@ def jaccard(predictions: Any, positive: Any = None) -> Jaccard:
 
 def _subset(kind: type[T], predictions: Any, positive: Any) -> T:
     source = as_source(predictions)
-    return kind(source, as_class(positive_class(source, positive)))
+    return kind(source, positive_class(kind.metric, source, positive))
 
 
 def roc_auc(scores: Any, positive: Any = None, classes: Iterable[Any] | None = None) -> RocAuc:
@@ -120,10 +122,11 @@ def roc_auc(scores: Any, positive: Any = None, classes: Iterable[Any] | None = N
     source = as_source(scores, _SCORE_METHODS)
     single = isinstance(source, GivenPredictions) and len(source.shape) == 1
     columns = None if single and classes is None else _columns(source, classes)
-    return RocAuc(source, as_class(positive_class(source, positive)), None if single else columns)
+    named = 1 if single and positive is None else positive_class("roc_auc", source, positive)
+    return RocAuc(source, named, None if single else columns)
 
 
-def brier(predictions: Any, positive: Any = 1) -> Brier:
+def brier(predictions: Any, positive: Any = None) -> Brier:
     """The squared error of the probability of the ``positive`` class.
 
     >>> brier([0.9, 1.2])
@@ -131,7 +134,8 @@ def brier(predictions: Any, positive: Any = 1) -> Brier:
         ...
     unworn.errors.Unaskable: brier needs probabilities; these lie between 0.9 and 1.2
     """
-    return Brier(as_source(predictions, _CHANCE_METHODS), as_class(positive))
+    source = as_source(predictions, _CHANCE_METHODS)
+    return Brier(source, positive_class("brier", source, positive))
 
 
 def log_loss(
@@ -210,11 +214,20 @@ def values(array: Any, range: Sequence[float] = (0.0, 1.0)) -> RowValues:
 
 
 def _columns(source: Source, classes: Iterable[Any] | None) -> tuple[Class, ...] | None:
-    if classes is not None:
-        return as_classes(classes)
-    if isinstance(source, FromModel):
-        return source.classes
-    return tuple(range(source.shape[1])) if isinstance(source, GivenPredictions) and len(source.shape) == 2 else None
+    """The classes of the columns of scores, in their order: a frame's columns may be named by them."""
+    if isinstance(source, GivenPredictions) and len(source.shape) == 2:
+        count = source.shape[1]
+        declared = tuple(range(count)) if classes is None else as_classes(classes, most=max(count, MOST_CLASSES))
+        return match_columns(source.column.names, declared)
+    own = source.classes if isinstance(source, FromModel) else None
+    if classes is None:
+        return own
+    declared = as_classes(classes, most=MOST_COLUMNS)
+    if own is None:
+        return declared
+    if len(declared) != len(own):
+        raise Unaskable(f"the model has {len(own)} classes, and classes= names {len(declared)}: name all of them")
+    return own if set(own) == set(declared) else declared  # its columns are in its own order
 
 
 def metric_from_json(data: Mapping[str, Any]) -> Metric:
@@ -243,6 +256,8 @@ def _recorded(data: Mapping[str, Any], source: Source) -> Metric:
         return TopK(source, data["k"], columns)
     if name in SUBSET_METRICS:
         return SUBSET_METRICS[name](source, data["positive"])
+    if name == "prevalence":
+        return Prevalence(source, data["positive"])
     if name == "roc_auc":
         return RocAuc(source, data["positive"], columns, from_json(data["where"]) if "where" in data else None)
     if name == "brier":

@@ -7,13 +7,13 @@ alone: one paired question tells two good models apart where two separate answer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from unworn.errors import Unaskable
-from unworn.queries.composite import Composite, Question
+from unworn.queries.composite import Composite, Question, check_same
 from unworn.queries.conditional_query import ConditionalQuery
 from unworn.queries.metrics.named_metrics import metric_from_json
 from unworn.queries.metrics.scored_query import Metric
@@ -87,6 +87,8 @@ def compare(a: Any, b: Any, metric: str = "accuracy", **options: Any) -> Differe
         )
     if a.family != b.family:
         raise Unaskable(f"compare takes one metric with one setting, not {a.family} and {b.family}")
+    if a.needs_features and b.needs_features:
+        check_same(a, b)
     return Difference(a, b)
 
 
@@ -96,7 +98,7 @@ def compare_questions(a: Question, b: Question) -> Question:
         return compare(a, b)
     if type(a) is not type(b):
         raise Unaskable(f"compare takes one metric with one setting, not {a.label} and {b.label}")
-    return (a - b).named(f"{a.label} − {b.label}")
+    return replace(a - b, name=f"{a.label} − {b.label}")
 
 
 def difference_from_json(data: Mapping[str, Any]) -> Difference:

@@ -70,6 +70,28 @@ def check_label_kind(source: Source, kind: ColumnKind, metric: str) -> None:
             raise Unaskable(f"{metric} counts labels predicted exactly, and these are {looks}: {instead}")
 
 
+def check_decision_columns(source: Source, metric: str, *, one_for_two: bool) -> None:
+    """Refuse a classifier whose scores are not a column per class, by what it says of itself.
+
+    ``one_for_two``: the single column that there is for two classes will do.
+    """
+    if not isinstance(source, FromModel) or source.method != "decision_function" or source.classes is None:
+        return
+    if estimator_type(source.model) != "classifier":
+        return
+    name, count = type(source.model).__name__, len(source.classes)
+    if count == 2 and not one_for_two:
+        raise Unaskable(
+            f"{name} has two classes, and its decision_function one column for both, where {metric} needs one per "
+            "class: ask accuracy or roc_auc, or give a model with predict_proba"
+        )
+    if count > 2 and getattr(source.model, "decision_function_shape", None) == "ovo":
+        raise Unaskable(
+            f"the decision_function of {name} has a column per pair of classes, where {metric} needs one per class: "
+            "make it with decision_function_shape='ovr'"
+        )
+
+
 def _are_no_labels(values: np.ndarray[Any, Any]) -> bool:
     """Whether floats are neither whole numbers nor grades in halves or quarters outside of [0, 1]."""
     if bool((values == np.trunc(values)).all()):

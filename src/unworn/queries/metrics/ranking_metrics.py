@@ -13,6 +13,8 @@ from unworn.queries.language.evaluation import truth
 from unworn.queries.language.expressions import Expression, require_predicate
 from unworn.queries.language.schema_check import check
 from unworn.queries.metrics.class_labels import Class, check_classes, is_class
+from unworn.queries.metrics.hit_metrics import classes_of_columns
+from unworn.queries.metrics.prediction_types import check_decision_columns
 from unworn.queries.metrics.scored_query import Metric, check_given
 from unworn.queries.predictions import FeatureFrame, FromModel, GivenPredictions, featured, predicted
 from unworn.queries.query import Facts
@@ -39,6 +41,7 @@ class RocAuc(Metric, RankingQuery):
 
     def __post_init__(self) -> None:
         check_given(self.source, self.metric, sides=(1, 2), numbers=True)
+        check_decision_columns(self.source, self.metric, one_for_two=True)
         columns = self.source.shape[1:] if isinstance(self.source, GivenPredictions) else ()
         if columns and (self.classes is None or len(self.classes) != columns[0]):
             known = "no" if self.classes is None else str(len(self.classes))
@@ -101,9 +104,9 @@ class RocAuc(Metric, RankingQuery):
         if guesses.missing is not None:
             values = np.where(guesses.missing, np.nan, values.astype(np.float64))
         if values.ndim == 2:
-            if classes is None or len(classes) != values.shape[1]:
+            if classes is None:
                 raise Raised
-            return np.ascontiguousarray(values[:, classes.index(self.positive)])
+            return np.ascontiguousarray(values[:, classes_of_columns(guesses, classes).index(self.positive)])
         if isinstance(self.source, FromModel) and classes is not None and len(classes) == 2:
             # One column of a model's scores is about the second of its classes.
             return values if self.positive == classes[1] else -values.astype(np.float64)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from unworn.errors import Unaskable
 from unworn.queries.metrics.scaled_losses import declared_ends
 from unworn.queries.metrics.scored_query import Metric, check_given, check_length
-from unworn.queries.predictions import GivenPredictions, RecordedPredictions, Source, featured, predicted
+from unworn.queries.predictions import GivenPredictions, Source, featured, predicted
 from unworn.queries.query import Facts
+from unworn.queries.recorded_predictions import RecordedPredictions
 from unworn.queries.row_protocol import Bools, Floats, Frame
 from unworn.queries.schema import Schema
 

@@ -14,8 +14,9 @@ from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.language.literals import as_float
 from unworn.queries.metrics.class_labels import check_classes
-from unworn.queries.predictions import FromModel, GivenPredictions, RecordedPredictions, Source
+from unworn.queries.predictions import FromModel, GivenPredictions, Source
 from unworn.queries.query import Facts, Query, canonical
+from unworn.queries.recorded_predictions import RecordedPredictions
 from unworn.queries.schema import ColumnKind, Schema
 
 

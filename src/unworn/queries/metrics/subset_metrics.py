@@ -23,7 +23,7 @@ from unworn.queries.metrics.class_labels import Class, check_classes, is_class
 from unworn.queries.metrics.group_metric import GroupMetric
 from unworn.queries.metrics.hit_metrics import HitMetric
 from unworn.queries.metrics.scored_query import Metric
-from unworn.queries.predictions import SMALL, FeatureFrame, GivenPredictions, Source, featured, predicted
+from unworn.queries.predictions import SMALL, FeatureFrame, GivenPredictions, featured, predicted
 from unworn.queries.query import Facts, canonical
 from unworn.queries.row_protocol import Bools, Column, Frame, Raised
 from unworn.queries.schema import ColumnKind, Schema
@@ -117,6 +117,17 @@ class Specificity(SubsetMetric):
 
 
 @dataclass(frozen=True, eq=False)
+class Prevalence(SubsetMetric):
+    """Of the rows that have a label, the share that are positive: the predictions do not matter."""
+
+    metric: ClassVar[str] = "prevalence"
+
+    def count(self, called: Bools, actual: Bools, rows: FeatureFrame) -> tuple[Bools, Bools]:
+        missing = rows.labels.missing
+        return actual, np.ones_like(actual) if missing is None else ~missing
+
+
+@dataclass(frozen=True, eq=False)
 class Jaccard(SubsetMetric):
     """Of the rows that are positive or are called so, the share that are both. F1 is 2J/(1 + J) of it."""
 
@@ -182,11 +193,3 @@ class SubgroupMetric(GroupMetric, ConditionalQuery):
 def subgroup_of(inner: Metric, data: Mapping[str, Any]) -> Metric:
     """A recorded metric, in the subgroup that its record names if it names one."""
     return SubgroupMetric(inner, from_json(data["where"])) if "where" in data else inner
-
-
-def positive_class(source: Source, positive: Any) -> Any:
-    """The class to look for: the one named; else the second of a model's two classes, or 1."""
-    if positive is not None:
-        return positive
-    classes = getattr(source, "classes", None)
-    return classes[1] if classes is not None and len(classes) == 2 else 1
