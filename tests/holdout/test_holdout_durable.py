@@ -18,7 +18,8 @@ import pytest
 from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.holdout.ask_queue import Job
-from unworn.holdout.asks import Ask
+from unworn.holdout.asking.labels import NO_LABEL
+from unworn.holdout.asks import Ask, put_into_words
 from unworn.ledger import Entry, Key, MemoryStore, verify
 from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.stores.sqlite_store import SQLiteStore
@@ -329,7 +330,8 @@ def test_far_rows_are_not_read_for_late_ones_while_others_wait(monkeypatch: pyte
     """One late question takes longer than there is time for late ones: the next waits for its own turn."""
     monkeypatch.setattr("unworn.holdout.ask_queue._LATE", 0.0)
     desk = Holdout(X, ledger=MemoryStore())._desk
-    ask = Ask(above(0), above(0).facts(desk.transcript.terms.schema, 1_000))
+    words = put_into_words(above(0), None, NO_LABEL, None)
+    ask = Ask(above(0), above(0).facts(desk.transcript.terms.schema, 1_000), words)
     for _ in range(3):
         desk._queue.waiting.append(Job([ask], desk.rows))
     taken = desk._queue.take_up([])

@@ -171,11 +171,11 @@ def test_probability_losses() -> None:
     assert [record.published.source for record in records(holdout)] == ["guess"] * 6
 
 
-def test_balanced_accuracy_takes_shares_from_train() -> None:
+def test_balanced_accuracy_takes_classes_from_train_and_shares_from_nobody() -> None:
     holdout = Holdout(*HOLD, train=TRAIN, ledger=None)
     scores = cross_val_score(LogisticRegression(), *TRAIN, scoring=holdout.scorer("balanced_accuracy"), cv=FOLDS)
     assert scores.shape == (3,)
-    assert len(records(holdout)) == 3
+    assert len(records(holdout)) == 6
     recalls = Holdout(*HOLD, ledger=None, practice=0)  # without shares it is the average of recalls
     scores = cross_val_score(
         LogisticRegression(), *TRAIN, scoring=recalls.scorer("balanced_accuracy", classes=[0, 1]), cv=FOLDS

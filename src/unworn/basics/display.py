@@ -54,9 +54,9 @@ def show_value(value: object, most: int = 60) -> str:
     >>> show_value(10**5000), show_value("x" * 100, 5)
     ('a value of type int', "'xxxx…")
     """
-    if isinstance(value, str | bytes) and len(value) > most:
-        value = value[:most]
     try:
+        if isinstance(value, str | bytes) and len(value) > most:
+            value = value[:most]
         shown = show_line(repr(value))
     except Exception:  # a class of the asker's own, or a number too long to write out
         return f"a value of type {type(value).__name__}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unworn.basics.display import show_line, show_value
+from unworn.basics.plain_text import plain_text
 from unworn.basics.typed_fields import is_whole
 
 Plain = str | int | float | bool
@@ -32,19 +33,15 @@ def read_tags(given: Any) -> Tags:
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"tags are a dictionary such as {{'fold': 3}}, not {show_value(given)}")
-    if len(given) > MOST_TAGS:
-        raise ValueError(f"there are {len(given)} tags; at most {MOST_TAGS} are kept with an answer")
     told: Tags = {}
     for key, value in given.items():
-        if not (is_short_text(key, LONGEST_KEY) and key):
+        if len(told) == MOST_TAGS:
+            raise ValueError(f"there are {len(given)} tags; at most {MOST_TAGS} are kept with an answer")
+        name = plain_text(key, LONGEST_KEY)
+        if not name:
             raise ValueError(f"a tag's key is a text of 1 to {LONGEST_KEY} characters, not {show_value(key)}")
-        told[str(key)] = _plain(key, value)
+        told[name] = _plain(name, value)
     return dict(sorted(told.items()))
-
-
-def is_short_text(value: Any, most: int = LONGEST_TEXT) -> bool:
-    """Whether this is a text of so many characters, all of which have bytes."""
-    return isinstance(value, str) and len(value) <= most and value == value.encode(errors="ignore").decode()
 
 
 def show_tags(tags: Mapping[str, Plain]) -> str:
@@ -64,8 +61,11 @@ def show_tag(value: Plain) -> str:
 def _plain(key: str, value: Any) -> Plain:
     kept = value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
     finite = type(kept) is float and math.isfinite(kept)
-    if type(kept) is bool or finite or is_whole(kept) or is_short_text(kept):
-        return str(kept) if isinstance(kept, str) else kept
+    if type(kept) is bool or finite or is_whole(kept):
+        return kept  # type: ignore[no-any-return]
+    text = plain_text(kept, LONGEST_TEXT)
+    if text is not None:
+        return text
     raise ValueError(
         f"the tag {show_value(key)} is a text of at most {LONGEST_TEXT} characters, a finite number, True or False, "
         f"not {show_value(value)}"

@@ -3,16 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from unworn.basics.frozen_init import assign_fields
+from unworn.basics.json_text import canonical
+from unworn.basics.plain_text import has_bytes
+from unworn.errors import Unaskable
 from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.ledger import Entry, Key
 from unworn.mechanisms import Guess, Mechanism, Offer
 from unworn.mechanisms.contract.conversation import charge_symbol, failure_symbol, follow_event, publish_symbol
 from unworn.mechanisms.contract.mechanism import Reply, State
 from unworn.mechanisms.contract.record import Record, final_name
-from unworn.queries.query import Facts, Query
+from unworn.queries.query import Facts, Query, check_parts
 from unworn.record.practice_estimate import PracticeEstimate
+
+_LONGEST = 2**22
+"""Characters of all that an asker says in one entry: far more than any question has."""
+
+
+@assign_fields
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A question in the words of its entry: as JSON, as its canonical text, its label and its family.
+
+    Read once, before rows are touched, so that nothing about rows can get into it: the code of a question may hold on
+    to the question, and change what it is called while it sees rows.
+    """
+
+    question: dict[str, Any]
+    text: str
+    label: str
+    family: str | None
+
+
+def put_into_words(query: Query, by: str | None, label: Label, code: str | None) -> Wording:
+    """What an entry will say; refused, for nothing, if no ledger could hold that and what is noted beside it.
+
+    If that were found out with the answer, the question's code would have seen the rows for nothing.
+    """
+    check_parts(query)
+    try:
+        wording = Wording(query.to_json(), query.canonical_text, query.label, query.family)
+        tags = "" if label.tags is None else canonical(label.tags)
+        notes = (wording.text, wording.label, tags, wording.family, by, code, label.name)
+        said = "".join([note for note in notes if note is not None])
+        if not (len(said) <= _LONGEST and (said.isascii() or has_bytes(said))):
+            raise ValueError("it is too long, or has characters that cannot be written")
+    except (TypeError, ValueError, AttributeError, RecursionError) as why:
+        raise Unaskable(f"this question cannot be written into a ledger ({why}); rename or fix it") from None
+    return wording
+
 
 Written = tuple[Entry, Record, State]
 """An entry, what it says, and the state once it is in the ledger."""
@@ -21,10 +62,11 @@ Written = tuple[Entry, Record, State]
 @assign_fields
 @dataclass(frozen=True)
 class Ask:
-    """One question: everything public about it."""
+    """One question: everything public about it, and ``words``, what its entry will say of it whatever comes."""
 
     query: Query
     facts: Facts
+    words: Wording
     guess: Guess | None = None
     by: str | None = None
     again: bool = False
@@ -63,12 +105,12 @@ class DraftEntry:
 
         Of what could not be answered nothing is asked but its price, which is public.
         """
-        query, offer, symbol, event = self.ask.query, self.offer, reply.symbol, reply.event
+        offer, symbol, event, words = self.offer, reply.symbol, reply.event, self.ask.words
         record = Record(
-            query.to_json(),
-            query.label,
-            query.fingerprint,
-            query.family,
+            words.question,
+            words.label,
+            self.ask.query.fingerprint,
+            words.family,
             self.ask.guess,
             offer,
             symbol,
@@ -83,7 +125,7 @@ class DraftEntry:
             self.ask.label.tags,
             self.ask.code,
         )
-        text = record.to_text(query.canonical_text)
+        text = record.to_text(words.text)
         entry = Entry.seal_text(self.holdout, self.index, self.previous, text, self.key)
         return entry, record, follow_event(mechanism, state, event)
 

@@ -91,10 +91,10 @@ class Desk(LedgerBook):
         if not job.settled:
             queue.withdraw(job)  # nobody would hear the answer
         interrupt, error = interrupt or job.memo.interrupt, error or job.error
+        if error is not None and job.memo.touched:  # nothing is entered: whether code interrupted is not told either
+            raise error if isinstance(error, UnwornError) else LedgerError(_NEITHER)  # else it may be a fact about rows
         if interrupt is not None:
             raise _interrupted_anew(interrupt, job)
-        if error is not None and job.memo.touched and not isinstance(error, UnwornError):
-            raise LedgerError(_NEITHER)  # what it is may be a fact about rows
         if error is not None:
             raise error
         if not job.settled:

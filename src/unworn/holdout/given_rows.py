@@ -50,7 +50,7 @@ def open_given_rows(
     """Read what was given (``columns`` are y, groups and schema), and open the ledger that has it, or a new one."""
     share = None if practice is USUALLY else checked_share(practice)
     if name is not None:
-        check_text(name, "name=, what the holdout is called,")
+        name = check_text(name, "name=, what the holdout is called,")
     if mechanism is not None and not isinstance(mechanism, Mechanism):
         raise Unaskable(f"mechanism= is one of unworn.mechanisms, not {show_value(mechanism)}")
     visible = None if train is None else Sample.read_train(train, columns["y"], columns["groups"])

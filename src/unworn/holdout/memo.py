@@ -58,16 +58,17 @@ class Memo:
 
         What it raised, its text and its traceback are facts about rows, and are gone. An interrupt is noted, unless
         another thread's question was being read: its owner reads it again. What keeps the rows from being read at all
-        is decided by the world outside, and goes to the asker as it is.
+        is decided by the world outside, and goes to the asker as it is, where it is our own engine that says so.
         """
         outside: Unavailable | MissingExtra | None = None
         self.touched = True
         try:
             return run()
-        except (Unavailable, MissingExtra) as error:
-            outside = error
-        except Exception:
-            self.failures[place] = False
+        except Exception as error:
+            if isinstance(error, Unavailable | MissingExtra) and _is_of_an_engine(error):
+                outside = error
+            else:
+                self.failures[place] = False
         except BaseException as error:
             if self._thread != threading.get_ident():
                 raise
@@ -216,3 +217,12 @@ class Memo:
             self.statistics(queries, part)
         for query in counted:
             self._counts[query.fingerprint] = self._known[query.fingerprint, None]
+
+
+def _is_of_an_engine(error: Exception) -> bool:
+    """Whether the code that reads rows raised it itself: what a class of the asker's own says is a fact about rows."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    raised_in = "" if last is None else str(last.tb_frame.f_globals.get("__name__"))
+    return type(error) in (Unavailable, MissingExtra) and raised_in.startswith("unworn.rows.")

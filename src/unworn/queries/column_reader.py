@@ -10,7 +10,7 @@ of another library leaves this file: it might quote a value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,11 +83,13 @@ def read_predictions(data: Any) -> Column:
         held = getattr(data, "dtype", None) or getattr(data, "type", None) or f"a {type(data).__name__}"
         raise Unaskable(f"predictions must be numbers, booleans or text, one per row, and not {held!s:.80}")
     column = read.column
+    if column.values.ndim == 2 and hasattr(data, "columns"):
+        column = replace(column, names=_column_names(data))
     if column.vocabulary is not None or column.missing is None:
         return column
     values = column.values.astype(np.float64)
     values[column.missing] = np.nan
-    return Column("number", values)
+    return Column("number", values, names=column.names)
 
 
 def column_type_of(data: Any, what: str) -> ColumnType | None:
@@ -177,6 +179,14 @@ def _from_values(data: Any, what: str, by_value: bool, scores: bool, copy: bool)
     if known is None or array.ndim == 0 or (array.ndim != 1 and known.kind not in ("number", "bool")):
         return None
     return Read(typed_column(array, None, copy), known.nullable)
+
+
+def _column_names(frame: Any) -> tuple[object, ...] | None:
+    """What a frame calls its columns; None for what is no frame."""
+    import narwhals as nw
+
+    known = nw.from_native(frame, eager_only=True, pass_through=True)
+    return tuple(known.columns) if isinstance(known, nw.DataFrame) else None
 
 
 def _scores_of(frame: Any) -> NDArray[Any]:

@@ -22,7 +22,9 @@ from unworn.queries.arrays import are_floats, number_words
 from unworn.queries.code.live_code import Code
 from unworn.queries.column_reader import read_predictions
 from unworn.queries.constant_prediction import ConstantPrediction
-from unworn.queries.metrics.class_labels import Class, as_classes
+from unworn.queries.language.literals import text
+from unworn.queries.metrics.class_labels import MOST_COLUMNS, Class, as_classes
+from unworn.queries.recorded_predictions import RecordedPredictions
 from unworn.queries.row_protocol import Column, Frame, run_code
 
 T = TypeVar("T")
@@ -97,10 +99,10 @@ class GivenPredictions:
             )
         frozen = _small(np.array(values, order="C"))
         frozen.setflags(write=False)
-        self.column = Column(column.kind, frozen, None, column.vocabulary)
+        self.column = Column(column.kind, frozen, None, column.vocabulary, names=column.names)
         self.shape = tuple(int(side) for side in frozen.shape)
         self.digest = _digest(self.column)
-        self.name = name
+        self.name = None if name is None else text(name, "the name of predictions")
 
     def __repr__(self) -> str:
         return f"Given({self.column.kind}, shape={self.shape}, digest={self.digest[:8]})"
@@ -154,8 +156,8 @@ def _digest(column: Column) -> str:
     if column.vocabulary is None:
         return hashlib.sha256(b"numbers\0" + shape + b"\0" + number_words(column.values).tobytes()).hexdigest()
     digest = hashlib.sha256(b"text\0" + shape + b"\0")
-    for text in column.vocabulary.tolist():
-        data = text.encode("utf-8", "surrogatepass")
+    for word in column.vocabulary.tolist():
+        data = word.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
     digest.update(column.values.astype("<i4").tobytes())
     return digest.hexdigest()
@@ -180,8 +182,9 @@ class FromModel:
     def __init__(self, model: Any, method: str = "predict", name: str | None = None, *, watch: bool = True) -> None:
         if not callable(getattr(model, method, None)):
             raise Unaskable(f"{type(model).__name__} has no method {method}(); give an array or another model")
-        self.model, self.method, self.name = model, method, name
+        self.model, self.method = model, method
         self.code = Code(model, "model", name, method=method, watch=watch)
+        self.name = self.code.name
         self.classes = _classes(model)
 
     def __repr__(self) -> str:
@@ -189,8 +192,7 @@ class FromModel:
 
     @property
     def label(self) -> str:
-        function = self.method == "__call__" and getattr(self.model, "__name__", None)
-        return self.name or function or type(self.model).__name__
+        return self.code.label
 
     def to_json(self) -> dict[str, Any]:
         identity = {"name": self.name} if self.name is not None else {"model": self.code.digest}
@@ -214,41 +216,28 @@ class FromModel:
         return run_code(run)
 
 
-class RecordedPredictions:
-    """Predictions known only by what a ledger keeps of them: enough to compare questions, not to ask one."""
-
-    runs_code = False
-
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.data = dict(data)
-        self.runs_code = "method" in data
-
-    @property
-    def label(self) -> str:
-        known_by = next((self.data[key] for key in ("digest", "model", "pickle") if key in self.data), "")
-        return str(self.data.get("name") or f"predictions {known_by[:6]}")
-
-    def to_json(self) -> dict[str, Any]:
-        return self.data
-
-
 Source = GivenPredictions | FromModel | ConstantPrediction | RecordedPredictions
 
 
 def _classes(model: Any) -> tuple[Class, ...] | None:
     try:
-        return as_classes(model.classes_)
+        return as_classes(model.classes_, most=MOST_COLUMNS)
     except Exception:  # no classes_, or those of several outputs: then classes= says what the columns are
         return None
 
 
 @dataclass(frozen=True)
 class NamedPredictions:
-    """An array or a model, with the name it should go by."""
+    """An array or a model, with the one name it should go by."""
 
     predictions: Any
     name: str
     watch: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.predictions, NamedPredictions):
+            raise Unaskable("these predictions have a name already, and what has two is known by neither: give one")
+        object.__setattr__(self, "name", text(self.name, "the name of predictions"))
 
 
 def as_source(
@@ -259,7 +248,7 @@ def as_source(
     >>> as_source([0, 1]).shape
     (2,)
     """
-    if isinstance(predictions, NamedPredictions):
+    if type(predictions) is NamedPredictions:
         return as_source(predictions.predictions, methods, predictions.name, predictions.watch)
     if isinstance(predictions, (GivenPredictions, FromModel, ConstantPrediction, RecordedPredictions)):
         return predictions

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from functools import cache, cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -82,6 +86,48 @@ def has_length(low: float, high: float) -> bool:
     (True, False, False, False)
     """
     return bool(_SHORTEST <= high - low <= _LONGEST)
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None), datetime})
+
+
+def check_parts(query: Query) -> None:
+    """Refuse a question that is not made of our own types and plain values alone, whoever made it.
+
+    Rows are compared and calculated with what stands in a question. A number or a text of a class of the asker's own
+    would be called with them, unseen by its fingerprint, and so would be the methods of a question of such a class.
+    """
+    waiting: list[Any] = [query]
+    met: set[int] = set()  # what the coordinates of a gradient share is one long tuple, and read once
+    for part in waiting:  # which grows meanwhile
+        kind: Any = type(part)
+        if kind in _PLAIN:
+            continue
+        if kind is tuple:
+            if id(part) not in met and not _PLAIN.issuperset(map(type, part)):
+                waiting.extend(part)
+            met.add(id(part))
+        elif not (kind is np.ndarray and part.dtype.kind in "biuf"):
+            waiting.extend(_reader_of(kind)(part))
+
+
+@cache
+def _reader_of(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads the parts of one of our own types, which is found in its module under its name.
+
+    Those that are no dataclasses read what they are given themselves, and code that came as such is watched.
+    """
+    module = sys.modules.get(kind.__module__) if kind.__module__.startswith("unworn.") else None
+    if getattr(module, kind.__qualname__, None) is not kind:
+        raise Unaskable(
+            f"a {kind.__name__} cannot be part of a question: it would be called with rows. Use plain numbers and "
+            "texts, and questions made by this package; bring code as function(...), statistic(...) or a model"
+        )
+    names = [part.name for part in fields(kind) if not part.metadata.get("code")] if is_dataclass(kind) else []
+    if not names:
+        return lambda part: ()
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda part: (read(part),)
 
 
 class Query(ABC):

@@ -35,6 +35,7 @@ class Column:
     when none is. What stands under a missing mark is unspecified but harmless (0, False, the epoch, code 0).
     ``finite`` is true where it is known that no value is NaN, infinite or no date, so that nobody need look again: it
     is found when rows are read, and like ``missing`` changes how long a scan takes, never what is answered or refused.
+    ``names`` are those of the columns of scores, rows × classes, where they came as a frame.
     """
 
     kind: ColumnKind
@@ -42,15 +43,16 @@ class Column:
     missing: Bools | None = field(default=None, repr=False)
     vocabulary: NDArray[np.object_] | None = field(default=None, repr=False)
     finite: bool = field(default=False, repr=False)
+    names: tuple[object, ...] | None = field(default=None, repr=False)
 
     def __getitem__(self, rows: slice) -> Column:
         missing = None if self.missing is None else self.missing[rows]
-        return Column(self.kind, self.values[rows], missing, self.vocabulary, self.finite)
+        return Column(self.kind, self.values[rows], missing, self.vocabulary, self.finite, self.names)
 
     def on(self, frame: Frame) -> Column:
         """The rows of a frame, where this column runs over all the rows."""
         missing = None if self.missing is None else frame.pick(self.missing)
-        return Column(self.kind, frame.pick(self.values), missing, self.vocabulary, self.finite)
+        return Column(self.kind, frame.pick(self.values), missing, self.vocabulary, self.finite, self.names)
 
     def compact(self) -> Column:
         """The same, with no more words than rows: else the work on a few rows would grow with all the words there are.

@@ -33,7 +33,7 @@ class Statistic(Query):
     Like a function it is known by its ``name``, or else by the digest of its code.
     """
 
-    fn: Callable[[Columns], Any]
+    fn: Callable[[Columns], Any] = field(metadata={"code": True})
     low: float
     high: float
     sensitivity: float
@@ -42,10 +42,11 @@ class Statistic(Query):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "code", Code(self.fn, "function", self.name))
+        object.__setattr__(self, "name", self.code.name)
 
     @property
     def label(self) -> str:
-        return self.name or str(getattr(self.fn, "__name__", type(self.fn).__name__))
+        return self.code.label
 
     @property
     def portable(self) -> bool:

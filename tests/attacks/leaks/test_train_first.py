@@ -212,16 +212,21 @@ def test_an_interrupt_on_train_is_the_users_own() -> None:
     assert holdout.meter.asked == 0
 
 
+class OneColumnTooMany(LogisticRegression):
+    def predict_proba(self, X: Any) -> Any:
+        return np.column_stack([super().predict_proba(X), np.zeros(len(X))])
+
+
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_a_search_is_told_what_fails_on_its_fold(jobs: int | None) -> None:
     """The fold is there to be seen: no estimator that fails on it is shown the rows."""
     holdout = Holdout(*HOLD, practice=0)
-    with pytest.raises(Unaskable, match=r"float64 of shape \(200, 2\), which does not fit"):
+    with pytest.raises(Unaskable, match=r"float64 of shape \(200, 3\), which does not fit"):
         cross_val_score(
-            FITTED,
+            OneColumnTooMany(),
             *TRAIN,
             cv=KFold(2),
-            scoring=holdout.scorer("neg_log_loss", classes=[0]),
+            scoring=holdout.scorer("neg_log_loss"),
             n_jobs=jobs,
             error_score="raise",
         )

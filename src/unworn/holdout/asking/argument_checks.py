@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
 from unworn.basics.display import show_value
+from unworn.basics.plain_text import plain_text
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.mechanism import MOST_ASKS
 from unworn.queries import Query
@@ -14,10 +16,18 @@ from unworn.queries.language.literals import MAX_TEXT
 from unworn.queries.predictions import FromModel, NamedPredictions
 from unworn.record.declared_uses import Uses
 
+MOST_AT_ONCE = 1_000_000
+"""Things in a list that one call takes."""
+
 
 def is_source(predictions: Any) -> bool:
     """Whether these are no model but a source made of one, at some time before."""
-    return isinstance(predictions.predictions if isinstance(predictions, NamedPredictions) else predictions, FromModel)
+    return isinstance(predictions.predictions if is_named(predictions) else predictions, FromModel)
+
+
+def is_named(predictions: Any) -> bool:
+    """Whether they have a name of their own. A subclass would say for itself, and each time anew, what it names."""
+    return type(predictions) is NamedPredictions
 
 
 def read_sql(text: str) -> Query:
@@ -33,18 +43,22 @@ def check_asker(by: str | None) -> str | None:
 
 def check_text(text: Any, what: str) -> str:
     """A name of the asker's: short, and made of characters that have bytes."""
-    if not isinstance(text, str) or len(text) > MAX_TEXT or text != text.encode(errors="ignore").decode():
+    plain = plain_text(text, MAX_TEXT)
+    if plain is None:
         raise Unaskable(f"{what} is a text of at most {MAX_TEXT} characters, not {show_value(text)}")
-    return text
+    return plain
 
 
 def check_list(things: Any, what: str) -> list[Any]:
     if isinstance(things, str | bytes | Mapping | Query) or not isinstance(things, Iterable):
         raise Unaskable(f"{what} come as a list, not as a {type(things).__name__}")
     try:
-        return list(things)
+        some = list(islice(things, MOST_AT_ONCE + 1))  # an iterator may have no end
     except TypeError:  # an array without a dimension has __iter__ all the same
         raise Unaskable(f"{what} come as a list, not as a {type(things).__name__}") from None
+    if len(some) > MOST_AT_ONCE:
+        raise Unaskable(f"there are more than {MOST_AT_ONCE:,} {what}, which is the most at once: make several calls")
+    return some
 
 
 def check_uses(uses: Mapping[str, float] | None, use: str) -> Uses | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from unworn.basics.display import show_value
@@ -45,11 +46,15 @@ def part_guesses(composite: Composite, guess: Any, error: Any) -> list[tuple[Any
 
 def _moved(composite: Composite, value: float, error: float) -> float:
     """The standard error of the part whose value is known from the composite's."""
-    step = max(_STEP * error, 1e-12)
-    ends = [composite.guess_of_part(value + side * step) for side in (-1, 1)]
-    if ends[0] is None or ends[1] is None or not math.isfinite(error):
+    if not math.isfinite(error):
         raise Unaskable(f"guess_se is a finite number, not {show_value(error)}")
-    return error * abs(ends[1] - ends[0]) / (2 * step)
+    step, ends = max(_STEP * error, 1e-12), []
+    for side in (-1, 0, 1):
+        with suppress(Unaskable):  # beyond the end of what the composite can be
+            inside = composite.guess_of_part(value + side * step)
+            ends += [] if inside is None else [(side, inside)]
+    (first, low), (last, high) = ends[0], ends[-1]
+    return error * abs(high - low) / ((last - first) * step)
 
 
 def combined(composite: Composite, values: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.basics.display import show_value
 from unworn.basics.frozen_init import assign_fields
-from unworn.basics.tags import LONGEST_TEXT, Plain, Tags, is_short_text, read_tags
+from unworn.basics.plain_text import plain_text
+from unworn.basics.tags import LONGEST_TEXT, Plain, Tags, read_tags
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
 from unworn.queries.code.code_in_query import is_other_code, models_of
@@ -40,12 +41,13 @@ def read_label(name: str | None, tags: GivenTags) -> Label:
     """A label, checked: what the ledger cannot hold must not reach the rows."""
     if name is None and tags is None:
         return NO_LABEL
-    if isinstance(tags, Label):
-        return tags if name is None else replace(tags, name=name)
-    if name is not None and not (is_short_text(name) and name):
+    plain = None if name is None else plain_text(name, LONGEST_TEXT)
+    if name is not None and not plain:
         raise Unaskable(f"name= is a text of 1 to {LONGEST_TEXT} characters, not {show_value(name)}")
+    if isinstance(tags, Label):
+        return tags if name is None else replace(tags, name=plain)
     try:
-        return Label(name, None if tags is None else read_tags(tags) or None)
+        return Label(plain, None if tags is None else read_tags(tags) or None)
     except ValueError as why:
         raise Unaskable(f"tags=: {why}") from None
 
@@ -83,7 +85,7 @@ def _check_same(ask: Ask, noted: str | None, where: str) -> None:
     if is_other_code(noted, ask.code):
         same = "\n  If both are the same to you, NamedPredictions(model, name, watch=False) says so."
         raise Unaskable(
-            f"{ask.query.label}: {where} this name stands for something else, with other bytes or code.\n"
+            f"{ask.words.label}: {where} this name stands for something else, with other bytes or code.\n"
             "  Nothing was asked or charged. Give what is new a name of its own (tags= say what several have in "
             "common),\n  or leave the name out: it is then known by its bytes and code."
             + (same if models_of(ask.query) else "")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.basics.display import show_value
 from unworn.errors import Failed, Unaskable
-from unworn.holdout.asking.argument_checks import check_asker, check_text, read_sql
+from unworn.holdout.asking.argument_checks import check_asker, check_text, is_named, read_sql
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.composite_parts import part_guesses
 from unworn.holdout.asking.guesses import given_gauge, given_guess, train_guess, with_gauge
 from unworn.holdout.asking.labels import NO_LABEL, Label
-from unworn.holdout.asks import Ask
+from unworn.holdout.asks import Ask, put_into_words
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.capabilities import needs_guess, uses_gauge
@@ -26,11 +26,13 @@ from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code, named_code
 from unworn.queries.composite import Composite, Question
 from unworn.queries.conditional_query import ConditionalQuery
-from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
+from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes, read_predicate
+from unworn.queries.metrics.positive_class import INSTEAD, refuse_many
 from unworn.queries.metrics.prediction_types import default_metric
-from unworn.queries.predictions import NamedPredictions, RecordedPredictions
+from unworn.queries.predictions import NamedPredictions
 from unworn.queries.query import Facts, Kind
 from unworn.queries.ranking_query import RankingQuery
+from unworn.queries.recorded_predictions import RecordedPredictions
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
@@ -106,7 +108,8 @@ class Preparation(HoldoutView):
             facts, guess = _difference_as_mean(facts, guess, usable=sealed is not None and not noise, own=own)
         code = named_code(query) if facts.runs_code else None
         asker = None if by is None else check_asker(by)
-        return Ask(query, facts, guess, asker, again, None, None, practice, noise, label, code)
+        words = put_into_words(query, asker, label, code)
+        return Ask(query, facts, words, guess, asker, again, None, None, practice, noise, label, code)
 
     def _with_discordance(self, query: Query, facts: Facts, guess: Guess | None) -> Guess | None:
         """A comparison of two arrays knows how much they differ: the guess with that, or no difference with that."""
@@ -162,10 +165,10 @@ class Preparation(HoldoutView):
         """A metric by its name; without one, the one that the estimator is usually scored by."""
         metric = default_metric(predictions) if metric is None else metric
         if name is not None:
-            check_text(name, "name=, what the predictions are known by,")
+            name = check_text(name, "name=, what the predictions are known by,")
         return metric_query(
             metric,
-            predictions if name is None else NamedPredictions(predictions, name),
+            predictions if name is None or is_named(predictions) else NamedPredictions(predictions, name),
             **self._options(metric, options),
         )
 
@@ -175,11 +178,14 @@ class Preparation(HoldoutView):
         if visible is None or visible.schema.target is None:
             return options
         if own == "r2" and "baseline" not in options:
-            return {**options, "baseline": visible.label_mean()}
-        if own == "balanced_accuracy" and not {"weights", "shares", "classes"} & set(options):
-            return {**options, "shares": visible.class_shares()}
-        if needs_classes(metric) and own != "balanced_accuracy" and "classes" not in options:
-            return {**options, "classes": list(visible.class_shares())}
+            from unworn.rows.memory.visible_labels import label_mean  # loaded by those who need it
+
+            where = options.get("where")
+            return {**options, "baseline": label_mean(visible, None if where is None else read_predicate(where))}
+        if needs_classes(metric) and not {"weights", "shares", "classes"} & set(options):
+            return {**options, "classes": self._visible_classes}
+        if own in INSTEAD and options.get("positive") is None and len(self._visible_classes) > 2:
+            raise refuse_many(own, f"there are {len(self._visible_classes)}")
         return options
 
     def _check_scorable(self, metric: str, options: dict[str, Any]) -> None:
@@ -196,6 +202,13 @@ class Preparation(HoldoutView):
             if isinstance(part, ConditionalQuery | RankingQuery):
                 kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
             check_question(self.mechanism, Facts(kind, 0.0, 1.0, runs_code=True))  # also one that refuses every model
+
+    @cached_property
+    def _visible_classes(self) -> tuple[Any, ...]:
+        from unworn.rows.memory.visible_labels import label_classes
+
+        visible = self._practice_rows if self._train is None else self._train
+        return () if visible is None else label_classes(visible)
 
     @cached_property
     def _few_rows(self) -> Sample:
@@ -256,10 +269,11 @@ class Preparation(HoldoutView):
 def _difference_as_mean(facts: Facts, guess: Guess, *, usable: bool, own: float | None) -> tuple[Facts, Guess]:
     """A difference whose variance was declared is asked as what it also is: the mean of values in a range.
 
-    Unless a smaller mean size is known, as of two arrays that hardly differ.
+    Unless a smaller mean size is known, as of two arrays that hardly differ; or the variance is as large as it can be.
     """
     size = math.inf if guess.discordance is None else guess.discordance / facts.span
-    if not usable or (own is None and 4.0 * (guess.gauge or 0.0) > 0.5 * size):
+    gauge, place = guess.gauge or 0.0, (guess.value - facts.low) / (facts.high - facts.low)
+    if not usable or (own is None and 4.0 * gauge > 0.5 * size) or gauge >= place * (1.0 - place):
         return facts, replace(guess, gauge=None)
     return replace(facts, kind="unit"), replace(guess, discordance=None)
 

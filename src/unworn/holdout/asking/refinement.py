@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
@@ -12,13 +13,13 @@ from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.composite_parts import gathered, opened, part_guesses
 from unworn.holdout.asking.labels import GivenTags, Label, check_names, read_label
 from unworn.holdout.asking.preparation import Preparation
-from unworn.holdout.asks import Ask
+from unworn.holdout.asks import Ask, put_into_words
 from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import currency_of, prices_of
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.queries import Composite, Hypothesis, Query, parse
-from unworn.queries.code.code_in_query import check_code
+from unworn.queries.code.code_in_query import check_code, named_code
 from unworn.queries.composite import Question
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer, DerivedQuote
@@ -51,8 +52,7 @@ class Refinement(Preparation):
         if not isinstance(mechanism, SharpensAnswers):
             raise Unaskable(f"{type(mechanism).__name__} has nothing to sharpen: its answers are not cells")
         mechanism.check_sharpenable(record.offer)
-        label, query = self._label_of(record, name, tags), self._question_of(answer, record)
-        ask = Ask(query, record.facts, None, check_asker(by), parent=answer.index, label=label)
+        ask = replace(self._following(answer, record, by, name, tags), parent=answer.index)
         with self._desk.order():
             transcript = self._desk.released()
             if transcript.answered(*ask.name) is None:
@@ -161,20 +161,22 @@ class Refinement(Preparation):
         for question in (part for _, parts in listed for part in parts):
             if isinstance(question, Answer):
                 record = self._record_of(question)
-                query = self._question_of(question, record)
-                label = self._label_of(record, name, tags)
-                asks.append(Ask(query, record.facts, None, check_asker(by), practice=question.practice, label=label))
+                asks.append(replace(self._following(question, record, by, name, tags), practice=question.practice))
             else:
                 tested = isinstance(question, Hypothesis)  # which is refused below, as one that has no final value
                 asks.append(self._prepare(question, None, by=by, test=tested, label=read_label(name, tags)))
         with self._desk.order():
-            return final_asks(asks, self._desk.released(), close)
+            transcript = self._desk.released()
+            check_names(asks, transcript)
+            return final_asks(asks, transcript, close)
 
-    @staticmethod
-    def _label_of(record: Record, name: str | None, tags: GivenTags) -> Label:
-        """What is written beside an answer that follows another: what that one had, where nothing else is said."""
-        label = read_label(name, tags)
-        return Label(label.name or record.name, label.tags or record.tags)
+    def _following(self, answer: Answer, record: Record, by: str | None, name: str | None, tags: GivenTags) -> Ask:
+        """The same question once more. Beside it stands what the answer has, where nothing else is said."""
+        query, asker, given = self._question_of(answer, record), check_asker(by), read_label(name, tags)
+        label = Label(given.name or record.name, given.tags or record.tags)
+        code = named_code(query) if record.offer.runs_code else None
+        words = put_into_words(query, asker, label, code)
+        return Ask(query, record.facts, words, by=asker, label=label, code=code)
 
     def _record_of(self, answer: Answer) -> Record:
         """What this holdout's ledger says of one of its answers."""

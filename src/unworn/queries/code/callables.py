@@ -30,7 +30,7 @@ class Function(Query):
     when the question is made: nothing computed from the rows may stand in. Before it runs it is looked at again.
     """
 
-    fn: Callable[[Columns], Any]
+    fn: Callable[[Columns], Any] = field(metadata={"code": True})
     low: float
     high: float
     binary: bool
@@ -39,10 +39,11 @@ class Function(Query):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "code", Code(self.fn, "function", self.name))
+        object.__setattr__(self, "name", self.code.name)
 
     @property
     def label(self) -> str:
-        return self.name or str(getattr(self.fn, "__name__", type(self.fn).__name__))
+        return self.code.label
 
     def to_json(self) -> dict[str, Any]:
         identity = {"name": self.name} if self.name is not None else {"code": self.code.digest}

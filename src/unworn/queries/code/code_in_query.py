@@ -12,7 +12,9 @@ from unworn.queries.query import Query
 from unworn.queries.statistic import Statistic
 
 UNKNOWN = "-"
-"""Stands for code that has no digest: what goes by its name is on the asker's word alone."""
+"""Stands for code that has no digest: only other code without one can go by its name."""
+VOUCHED = "*"
+"""Stands for code that nobody looks at: what goes by its name is on the asker's word alone."""
 
 
 def models_of(query: Query) -> list[FromModel]:
@@ -36,18 +38,22 @@ def code_of(query: Query) -> list[Code]:
 def named_code(query: Query) -> str | None:
     """The digests of what goes by a name in a question, in its order; none where nothing does."""
     named = [code for code in code_of(query) if code.name is not None]
-    return " ".join(code.digest or UNKNOWN for code in named) if named else None
+    return " ".join(code.digest or (UNKNOWN if code.watch else VOUCHED) for code in named) if named else None
 
 
 def is_other_code(noted: str | None, now: str | None) -> bool:
     """Whether a name stands for something else now, as far as the digests of both times tell.
 
-    >>> is_other_code("ab", "cd"), is_other_code("ab", UNKNOWN), is_other_code(None, "cd")
-    (True, False, False)
+    What has a digest is never what has none, or whoever leaves nothing to be read could take over any name.
+
+    >>> is_other_code("ab", "cd"), is_other_code("ab", UNKNOWN), is_other_code(UNKNOWN, UNKNOWN)
+    (True, True, False)
+    >>> is_other_code("ab", VOUCHED), is_other_code(None, "cd")
+    (False, False)
     """
     if noted is None or now is None:  # entered by an earlier version: then the name alone says what it is
         return False
-    return any(a != b and UNKNOWN not in (a, b) for a, b in zip(noted.split(), now.split(), strict=False))
+    return any(a != b and VOUCHED not in (a, b) for a, b in zip(noted.split(), now.split(), strict=False))
 
 
 def check_code(query: Query) -> None:

@@ -13,18 +13,26 @@ from contextlib import suppress
 from typing import Any
 
 from unworn.errors import Unaskable
+from unworn.queries.language.literals import text
+
+_LONGEST_LABEL = 200
+"""Characters of what an object calls itself: more are cut off, because nobody chose them for a ledger."""
 
 
 class Code:
     """A live object that will run on rows, with what it was when a question was made of it.
 
     Known by ``name`` where it has one: then it need not have a digest, and where it has, that one is only compared.
+    ``label`` is the name, or what the object is called: read once, because what it is called after it has seen rows may
+    be a fact about rows.
     """
 
     def __init__(
         self, thing: Any, what: str, name: str | None = None, *, method: str | None = None, watch: bool = True
     ) -> None:
-        self.thing, self.what, self.name, self.method, self.watch = thing, what, name, method, watch
+        self.name = None if name is None else text(name, f"the name of a {what}")
+        self.thing, self.what, self.method, self.watch = thing, what, method, watch
+        self.label = self.name or _label_of(thing, method)
         self.digest: str | None = None
         if name is None:
             self.digest = self._digest()
@@ -59,6 +67,20 @@ class Code:
             f"this {self.what} ({type(self.thing).__name__}) changed since the question was made: it was fitted again, "
             f"its code or its files were edited, or running it changes it.\n  Nothing was asked or charged. {remedy}"
         )
+
+
+def _label_of(thing: Any, method: str | None) -> str:
+    """What a function is called, and else its class, in characters that can be written."""
+    own: Any = None
+    if method in (None, "__call__"):
+        with suppress(Exception):  # whatever stands in for a name, and whatever it raises
+            own = thing.__name__
+    for name in (own, type(thing).__name__):
+        if issubclass(type(name), str) and str.__len__(name):
+            plain = str.__str__(name)
+            cut = plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
+            return cut.encode(errors="backslashreplace").decode()
+    return "code"
 
 
 def _code_again(thing: Any, what: str, name: str | None, method: str | None, watch: bool) -> Code:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from unworn.basics.display import show_value
+from unworn.basics.plain_text import plain_text
 from unworn.errors import Unaskable
 from unworn.queries.schema import ColumnKind
 
@@ -90,14 +91,17 @@ def as_float(value: object, what: str) -> float:
         raise Unaskable(f"{what} is a number, not {show_value(value)}") from None
 
 
-def text(value: str, what: str = "a text") -> str:
+def text(value: object, what: str = "a text", most: int = MAX_TEXT) -> str:
     """A text short enough to store, and made of real characters, since fingerprints are taken of UTF-8."""
-    plain = str.__str__(value)
-    if len(plain) > MAX_TEXT:
-        raise Unaskable(f"{what} of {len(plain)} characters is too long: at most {MAX_TEXT}", limit=MAX_TEXT)
-    if any("\ud800" <= character <= "\udfff" for character in plain):
-        raise Unaskable(f"{what} holds half a surrogate pair, which is no character: clean it first")
-    return plain
+    plain = plain_text(value, most)
+    if plain is not None:
+        return plain
+    if not issubclass(type(value), str):
+        raise Unaskable(f"{what} is a text, not {show_value(value)}")
+    size = str.__len__(cast(str, value))
+    if size > most:
+        raise Unaskable(f"{what} of {size} characters is too long: at most {most}", limit=most)
+    raise Unaskable(f"{what} holds half a surrogate pair, which is no character: clean it first")
 
 
 def moment(iso: str) -> datetime:

@@ -6,6 +6,7 @@ Kept apart from the nodes so that each reads alone: an operator only names what 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
 from unworn.errors import Unaskable
@@ -32,7 +33,12 @@ class Operators:
         """
         if isinstance(values, str | bytes | Operators) or not isinstance(values, Iterable):
             raise Unaskable("isin needs a list of values: write .isin([value, …])")
-        return self._build("in", self, *values)
+        from unworn.queries.language.constant_operators import MAX_ITEMS
+
+        some = tuple(islice(values, MAX_ITEMS + 1))  # an iterator may have no end
+        if len(some) > MAX_ITEMS:
+            raise Unaskable(f"isin of more than {MAX_ITEMS:,} values is too long: name fewer", limit=MAX_ITEMS)
+        return self._build("in", self, *some)
 
     def between(self, low: object, high: object) -> Expression:
         """Within both ends, ends included. Ends that are not constants give two comparisons."""

@@ -7,6 +7,7 @@ the order comes with the question, and a comparison becomes the list of words on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
 from unworn.basics.display import show_value
@@ -27,7 +28,11 @@ class OrderedWords:
     def __init__(self, column: Expression, words: Iterable[str]) -> None:
         if isinstance(words, str | bytes) or not isinstance(words, Iterable):
             raise Unaskable("ordered needs all the words, the lowest first: .ordered(['low', 'middle', 'high'])")
-        self._column, self._words = column, list(words)
+        from unworn.queries.language.constant_operators import MAX_ITEMS
+
+        self._column, self._words = column, list(islice(words, MAX_ITEMS + 1))  # an iterator may have no end
+        if len(self._words) > MAX_ITEMS:
+            raise Unaskable(f"ordered takes at most {MAX_ITEMS:,} words: name fewer", limit=MAX_ITEMS)
         if not self._words or not all(isinstance(word, str) for word in self._words):
             raise Unaskable("ordered needs at least one word, and words are texts")
         if len(set(self._words)) < len(self._words):
