@@ -106,6 +106,7 @@ class Sample(SampledUnits):
         path: Path | None = None,
         hidden: str | None = None,
     ) -> Sample:
+        given_data.check_order(table, y, groups)
         columns, target = given_data.add_target(table, y)
         rows = len(next(iter(columns.values())).column.values) if columns else table.rows
         if rows == 0:
@@ -159,21 +160,6 @@ class Sample(SampledUnits):
     def backend(self) -> str:
         """The library the rows came in: answers go out the same way."""
         return type(self._features).__module__.partition(".")[0]
-
-    def class_shares(self) -> dict[Any, float]:
-        """How often each label occurs: for rows that may be seen, never for a holdout."""
-        if self.schema.target is None:
-            raise Unaskable("these rows have no labels to take class shares from")
-        return given_data.count_classes(self.columns[self.schema.target])
-
-    def label_mean(self) -> float:
-        """The mean of the labels: for rows that may be seen, never for a holdout."""
-        labels = None if self.schema.target is None else self.columns[self.schema.target]
-        if labels is None or labels.kind not in ("number", "bool"):
-            raise Unaskable("these rows have no numbers as labels to take a mean of")
-        known = labels.values if labels.missing is None else labels.values[~labels.missing]
-        finite = known[np.isfinite(known)] if known.dtype.kind == "f" else known
-        return float(np.mean(finite, dtype=np.float64)) if len(finite) else 0.0
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {column.kind}" for name, column in list(self.schema.items())[:12])

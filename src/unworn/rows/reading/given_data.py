@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from unworn.queries.code.callables import plain
 from unworn.queries.row_protocol import Column
 from unworn.rows.reading.frame_reading import Read, Table, as_numpy, read_column, read_table, series_name
 from unworn.rows.reading.row_files import read_path
+from unworn.rows.reading.row_order import check_row_order
 
 
 def read_given(data: Any) -> Table:
@@ -38,6 +40,13 @@ def _mapped(path: Path) -> Table | None:
     # Of an Arrow column nothing says that it cannot be missing, here as when it is read into memory.
     columns = {name: Read(column, nullable=True) for name, column in found.columns.items()}
     return Table(columns, found.left_out, found.table, found.rows, found.watch)
+
+
+def check_order(table: Table, y: Any, groups: Any) -> None:
+    """Refuse rows, labels and groups whose own indexes say that they are in different orders."""
+    given = table.native if isinstance(table.native, Mapping) else {"the data": table.native}
+    columns = {name if name == "the data" else f"column {str(name)!r}": part for name, part in given.items()}
+    check_row_order({**columns, "y": y, "groups": groups})
 
 
 def add_target(table: Table, y: Any) -> tuple[dict[str, Read], str | None]:
@@ -120,12 +129,14 @@ def drop_columns(native: Any, names: list[str]) -> Any:
     return frame.select(nw.nth(*places) if places else []).to_native()
 
 
-def count_classes(labels: Column) -> dict[Any, float]:
-    """How often each label occurs, of those that are not missing."""
+def find_classes(labels: Column) -> tuple[Any, ...]:
+    """The labels that occur, but for missing ones."""
     values = plain(labels)
-    known = values[~np.array([is_missing(label) for label in values.tolist()], dtype=bool)]
-    classes, counts = np.unique(known, return_counts=True)
-    return {label: int(count) / len(known) for label, count in zip(classes.tolist(), counts, strict=True)}
+    if values.dtype == object:
+        values = values[~np.array([is_missing(label) for label in values.tolist()], dtype=bool)]
+    elif values.dtype.kind == "f":
+        values = values[np.isfinite(values)]
+    return tuple(np.unique(values).tolist())
 
 
 def protect_features(native: Any) -> Any:
