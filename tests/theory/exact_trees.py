@@ -231,6 +231,7 @@ def _questions(masses: Floats, targets: Sequence[float], first: bool) -> Floats:
 # ---------------------------------------------------------------------------------------- what both need
 
 
+@lru_cache(maxsize=100_000)
 def _table(law: Intervals, node: Node) -> list[tuple[Symbol, tuple[float, float], list[int]]]:
     """Every word that can come, what it publishes, and the counts it stands for."""
     cells: dict[Symbol, list[int]] = {}

@@ -20,7 +20,7 @@ from unworn.mechanisms.contract.mechanism import Symbol
 # name: (mechanism, rows, guesses)
 MECHANISMS: dict[str, tuple[Mechanism, int, tuple[float | None, ...]]] = {
     "guess and check": (GuessAndCheck(), 8, (0.0, 0.5, None)),
-    "guess and check, talkative": (GuessAndCheck(z=0.5, cell=1 / 8), 8, (0.0, 0.5)),
+    "guess and check, talkative": (GuessAndCheck(z=0.5, cell=1 / 6), 6, (0.0, 0.5)),
     "guess and check, every count a word": (GuessAndCheck(z=0.1, cell=0.25), 4, (0.0, 0.5)),
     "rounding": (Rounding(5), 6, (None,)),
     "above a half": (AboveThreshold(0.5, tops=None), 6, (None,)),

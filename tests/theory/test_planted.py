@@ -133,14 +133,13 @@ class Present:
         return np.where(points == self.wrong, 0, 1) if self.wrong is not None else np.ones(len(points), dtype=int)
 
 
-class ByPredictions(Accuracy):
+SEALED: dict[str, Any] = {}
+
+
+def keyed_on_predictions(question: Accuracy) -> dict[str, Any]:
     """Planted: a model known by what it says about the rows, so that saying the same is a free repeat."""
-
-    rows: ClassVar[dict[str, Any]]
-
-    def to_json(self) -> dict[str, Any]:
-        said = self.source.model.predict(self.rows)  # type: ignore[union-attr]
-        return {"ask": "metric", "metric": "accuracy", "said": hashlib.sha256(said.tobytes()).hexdigest()}
+    said = question.source.model.predict(SEALED)  # type: ignore[union-attr]
+    return {"ask": "metric", "metric": "accuracy", "said": hashlib.sha256(said.tobytes()).hexdigest()}
 
 
 @dataclass(frozen=True)
@@ -149,14 +148,9 @@ class RepeatReader(Analyst):
 
     name: ClassVar[str] = "repeat_reader"
 
-    planted: bool = False
-
     def question(self, scene: FiniteScene, wrong: int | None) -> Rule:
-        query = accuracy(Present(wrong))
-        if self.planted:
-            ByPredictions.rows = dict(scene.data or {})
-            query = ByPredictions(query.source)
-        return Rule(query, 1.0 - (0.0 if wrong is None else float(scene.world.chances[wrong])))
+        SEALED.update(scene.data or {})
+        return Rule(accuracy(Present(wrong)), 1.0 - (0.0 if wrong is None else float(scene.world.chances[wrong])))
 
     def play(self, holdout: Holdout, scene: Scene, asks: int, rng: np.random.Generator) -> Iterator[Played]:
         assert isinstance(scene, FiniteScene)
@@ -171,12 +165,13 @@ class RepeatReader(Analyst):
         yield ask(holdout, scene.among(set(range(scene.world.points)) - set(absent)), 1.0)
 
 
-def test_7_repeats_keyed_on_predictions_on_the_rows_are_caught() -> None:
-    def play(planted: bool) -> Result:
-        return run(FiniteWorld(150), RepeatReader(planted), GuessAndCheck(), 60, 152, 12, seed=reseeded(7))
+def test_7_repeats_keyed_on_predictions_on_the_rows_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def play() -> Result:
+        return run(FiniteWorld(150), RepeatReader(), GuessAndCheck(), 60, 152, 12, seed=reseeded(7))
 
-    assert play(planted=False).tail >= ALARM
-    assert play(planted=True).tail < ALARM
+    assert play().tail >= ALARM
+    monkeypatch.setattr(Accuracy, "to_json", keyed_on_predictions)
+    assert play().tail < ALARM
 
 
 # ------------------------------------------------------------------------------- by the exact sum, Theorem C

@@ -9,6 +9,16 @@ import numpy as np
 from scipy.stats import binom
 
 LEVELS = (0.5, 0.05, 1e-6)
+Law = tuple[tuple[float, float, float], tuple[float, float, float]]
+"""Three values, and the chance of each."""
+LAWS: list[Law] = [
+    ((0.0, 0.1, 1.0), (0.3, 0.69, 0.01)),
+    ((0.0, 0.05, 1.0), (0.6, 0.3, 0.1)),
+    ((0.0, 0.5, 1.0), (0.1, 0.8, 0.1)),
+    ((0.4, 0.5, 0.6), (0.3, 0.4, 0.3)),
+    ((0.0, 0.9, 1.0), (0.04, 0.5, 0.46)),
+    ((0.0, 0.001, 1.0), (0.0, 0.98, 0.02)),
+]
 
 
 def three_point_outcomes(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bounds.questions.exact_laws import LEVELS
+from tests.bounds.questions.exact_laws import LAWS, LEVELS, Law
 from tests.two_sizes import in_two_sizes, reseeded
 from unworn.bounds.questions.mean_bets import MeanMoments, _log_wealth, bet_distance, bet_limits, moment_rate
 
@@ -15,15 +15,6 @@ quiet = settings(derandomize=True, deadline=None, max_examples=150)
 unit = st.floats(0, 1)
 sides = st.floats(-300, -0.7)
 N = 30
-Law = tuple[tuple[float, float, float], tuple[float, float, float]]
-LAWS: list[Law] = [
-    ((0.0, 0.1, 1.0), (0.3, 0.69, 0.01)),
-    ((0.0, 0.05, 1.0), (0.6, 0.3, 0.1)),
-    ((0.0, 0.5, 1.0), (0.1, 0.8, 0.1)),
-    ((0.4, 0.5, 0.6), (0.3, 0.4, 0.3)),
-    ((0.0, 0.9, 1.0), (0.04, 0.5, 0.46)),
-    ((0.0, 0.001, 1.0), (0.0, 0.98, 0.02)),
-]
 
 
 def moments_of(values: np.ndarray, weights: np.ndarray) -> MeanMoments:

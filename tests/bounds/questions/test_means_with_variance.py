@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bounds.questions.exact_laws import LEVELS, three_point_outcomes
+from tests.bounds.questions.exact_laws import LAWS, LEVELS, Law, three_point_outcomes
 from unworn.bounds.concentration import kl_above
 from unworn.bounds.questions.means_with_variance import (
     bet_rate,
@@ -19,15 +19,6 @@ quiet = settings(derandomize=True, deadline=None, max_examples=150)
 unit = st.floats(0, 1)
 rows = st.integers(1, 10**7)
 sides = st.floats(-2000, -0.7)
-Law = tuple[tuple[float, float, float], tuple[float, float, float]]
-LAWS: list[Law] = [
-    ((0.0, 0.1, 1.0), (0.3, 0.69, 0.01)),
-    ((0.0, 0.05, 1.0), (0.6, 0.3, 0.1)),
-    ((0.0, 0.5, 1.0), (0.1, 0.8, 0.1)),
-    ((0.4, 0.5, 0.6), (0.3, 0.4, 0.3)),
-    ((0.0, 0.9, 1.0), (0.04, 0.5, 0.46)),
-    ((0.0, 0.001, 1.0), (0.0, 0.98, 0.02)),
-]
 N = 40
 
 
@@ -60,6 +51,28 @@ def test_a_rate_chosen_after_the_variance_is_seen_would_not_do(law: Law) -> None
         p * math.exp(max(log_wealth(m, v, truth, rate) for rate in rates)) for p, m, v in three_point_outcomes(*law, N)
     )
     assert wealth > 1.1
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("cells", [7, 1_000])
+def test_cells_that_pay_nothing_of_their_own_miss_together_no_more_than_one_may(
+    law: Law, level: float, cells: int
+) -> None:
+    """The limits of a cell that reaches to the end of the range hold against all cells beyond it at once."""
+    truth, spread = moments(law)
+    log_side, bounds = math.log(level), [0.5 * spread, spread, min(2.0 * spread, 0.25)]
+    for bound in bounds:
+        missed = {1: 0.0, -1: 0.0}
+        for chance, mean, variance in three_point_outcomes(*law, N):
+            if variance > bound:
+                continue  # not published
+            cell = min(int(mean * cells), cells - 1)
+            below, _ = variance_cell_limits(cell / cells, 1.0, bound, N, log_side)
+            _, above = variance_cell_limits(0.0, (cell + 1) / cells, bound, N, log_side)
+            missed[1] += chance * (above < truth - 1e-12)
+            missed[-1] += chance * (below > truth + 1e-12)
+        assert max(missed.values()) <= level
 
 
 @pytest.mark.parametrize("law", LAWS)

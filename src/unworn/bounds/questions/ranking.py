@@ -60,7 +60,7 @@ class ExpectedRanking:
         """
         single = self.value * (1.0 - self.value) if self.pair_variance is None else self.pair_variance
         shared = (negatives - 1) * self.covariances[0] + (positives - 1) * self.covariances[1]
-        return min((single + shared) / (positives * negatives), 1.0)
+        return min(max((single + shared) / (positives * negatives), 0.0), 1.0)  # a hair below 0 by rounding
 
 
 def ranking_cell_limits(low: float, high: float, least: int, log_side: float) -> tuple[float, float]:

@@ -69,11 +69,14 @@ class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers
     noise, Dwork, Feldman, Hardt, Pitassi, Reingold and Roth, NeurIPS 2015 (description length).
     """
 
-    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS
     needs_guess: ClassVar[bool] = False
 
     threshold: float
     tops: int | None = 1
+
+    @property
+    def gauged_kinds(self) -> frozenset[str]:
+        return SUBSETS
 
     def __post_init__(self) -> None:
         self.check_law()

@@ -38,6 +38,7 @@ from unworn.mechanisms.coded.guess_slack import (
     declared_gauge,
     default_z,
     guess_error,
+    usable_guess,
     without_gauge,
 )
 from unworn.mechanisms.coded.guess_words import agreement_event, word_cost
@@ -45,6 +46,7 @@ from unworn.mechanisms.coded.noisy_checks import check_planned_surprises, is_che
 from unworn.mechanisms.coded.octave_words import unpack
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
+    ALL_GAUGED,
     AddsNoiseOnRequest,
     AnswersSubsets,
     BoundsWidthQuickly,
@@ -127,6 +129,10 @@ class GuessAndCheck(
     unguessed: Literal["cells", "noise"] | None = None
     surprises: int | None = None
 
+    @property
+    def gauged_kinds(self) -> frozenset[str]:
+        return SUBSETS if self.law == "C" else ALL_GAUGED  # a variance's symbol fixes a bet, and must pay for itself
+
     def __post_init__(self) -> None:
         self.check_law()
         if self.z is not None and not (math.isfinite(self.z) and self.z > 0):
@@ -158,10 +164,7 @@ class GuessAndCheck(
         return folded(state, event.surprise, event.nats, event.origin, event.side)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        if guess is not None and not guess.origin:
-            raise ValueError("a guess has an origin: it is what its surprises are charged by")
-        if guess is None and facts.kind == "paired":
-            guess = Guess(0.0, origin="no difference")
+        guess = usable_guess(facts, guess, self.gauged_kinds)
         # A guess at a share of so many rows says nothing where nobody knows how many: then both are told.
         if guess is None or (facts.kind in SUBSETS and declared_gauge(facts, guess, 0.0) is None):
             state.index(position)  # refuses an ask past the plan before noise is chosen for it
@@ -245,9 +248,8 @@ class GuessAndCheck(
 
     def cost(self, offer: Offer, symbol: Symbol) -> tuple[bool, float]:
         """Whether a symbol is a surprise, and the length of its code word in nats."""
-        if isinstance(offer.payload, NoisyPayload):
-            return blurred_cost(offer, offer.payload, symbol)
-        return word_cost(offer, symbol)
+        payload = offer.payload
+        return blurred_cost(offer, payload, symbol) if isinstance(payload, NoisyPayload) else word_cost(offer, symbol)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         surprise: Symbol = 1 if gauge_of(offer) is None else [0, 1]
@@ -270,9 +272,7 @@ class GuessAndCheck(
         return edges(offer, offset), gauge
 
     def likely(self, offer: Offer) -> Symbol:
-        if isinstance(offer.payload, NoisyPayload):
-            return likely_blurred(offer, offer.payload)
-        return likely_cell(offer)
+        return likely_blurred(offer, offer.payload) if isinstance(offer.payload, NoisyPayload) else likely_cell(offer)
 
     def widest(self, offer: Offer) -> float:
         return widest_cell(self, offer)

@@ -41,6 +41,15 @@ def declared_discordance(facts: Facts, guess: Guess) -> float:
     return 1.0 if guess.discordance is None else min(guess.discordance / facts.span, 1.0)
 
 
+def usable_guess(facts: Facts, guess: Guess | None, gauged: frozenset[str]) -> Guess | None:
+    """The guess, with a gauge only of a kind of question that has one; of a difference, that there is none."""
+    if guess is None:
+        return Guess(0.0, origin="no difference") if facts.kind == "paired" else None
+    if not guess.origin:
+        raise ValueError("a guess has an origin: it is what its surprises are charged by")
+    return guess if guess.gauge is None or facts.kind in gauged else without_gauge(guess)
+
+
 def declared_gauge(facts: Facts, guess: Guess, slack: float) -> float | None:
     """The bound that was declared for any other gauge; none where it says nothing.
 

@@ -98,7 +98,6 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
     limits are derived in ``docs/mechanisms/ladder.md``.
     """
 
-    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS
     needs_guess: ClassVar[bool] = False
 
     step: float
@@ -106,6 +105,10 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
     higher: bool = True
     feedback: Literal["score", "bit"] = "score"
     range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def gauged_kinds(self) -> frozenset[str]:
+        return SUBSETS
 
     def __post_init__(self) -> None:
         self.check_law()

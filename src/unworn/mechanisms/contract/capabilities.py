@@ -34,11 +34,17 @@ class AnswersSubsets:
     """Has intervals for shares of a subset of the rows and for rankings, which all others refuse."""
 
 
+ALL_GAUGED = SUBSETS | {"unit", "paired"}
+
+
 class UsesGauges:
     """Compares what the rows give beside a value with a bound that a guess declares: :attr:`Guess.gauge`."""
 
-    gauged_kinds: ClassVar[frozenset[str]] = SUBSETS | {"unit", "paired"}
-    """Of which kinds of question; of a difference of 0/1 values its mean size says all."""
+    @property
+    def gauged_kinds(self) -> frozenset[str]:
+        """Of which kinds of question; of a difference of 0/1 values its mean size says all."""
+        return ALL_GAUGED
+
     needs_guess: ClassVar[bool] = True
     """Whether a bound is of no use without a guess; else it may be declared alone."""
 

@@ -86,8 +86,10 @@ def final_offer(
     if told is not None and not facts.runs_code:
         ((low, high), spread), known = told
         inside, within = (max(low, facts.low), min(high, facts.high)), (known.low, known.high)
+        if place.told is not None and place.told[0].kind != facts.kind:
+            spread = 1.0  # a difference was told with its variance, and is asked now by its size; or vice versa
     payload = FinalPayload((place.position, place.questions, place.last), state.kept, within, spread)
-    if told is not None and place.told is not None and facts.kind != "paired" and gauge_of(place.told[0]) is not None:
+    if told is not None and place.told is not None and has_same_gauge(facts, place.told[0]):
         # What code may do otherwise the second time is still what to expect of it; where it is more, that is checked.
         ((low, high), gauge), _ = told
         likely = (max(low, facts.low), min(high, facts.high))
@@ -105,6 +107,11 @@ def final_offer(
     low, high = interval(offer, (middle, middle), known_bound(offer))
     cells = max(2, math.ceil(2 * _FINER * (inside[1] - inside[0]) / (high - low)))
     return offer.with_payload(replace(payload, cells=cells, inside=inside))
+
+
+def has_same_gauge(facts: Facts, told: Offer) -> bool:
+    """Whether what was told of a question's gauge is about the gauge that is asked for now."""
+    return facts.kind != "paired" and facts.kind == told.kind and gauge_of(told) is not None
 
 
 def takes_expectation(facts: Facts, guess: Guess) -> bool:
@@ -158,7 +165,7 @@ def reveal_final(offer: Offer, symbol: Symbol) -> Published:
     payload = final_payload(offer)
     if payload.cells:
         cell = edges(offer, _cell_number(symbol))
-        low, high = interval(offer, cell, known_bound(offer))
+        low, high = _cell_limits(offer, cell)
     else:
         value, _ = spread_of(offer, symbol)
         cell = (value, value)
@@ -167,6 +174,20 @@ def reveal_final(offer: Offer, symbol: Symbol) -> Published:
     if within is not None and max(low, within[0]) <= min(high, within[1]):
         low, high = max(low, within[0]), min(high, within[1])
     return published((cell[0] + cell[1]) / 2, (low, high), "final")
+
+
+def _cell_limits(offer: Offer, cell: tuple[float, float]) -> tuple[float, float]:
+    """The limits of a cell whose own symbol is not charged.
+
+    Of a mean with a variance each cell has a bet of its own. All cells that a limit misses must lose one and the same:
+    that of the last of them does it if its evidence holds down to where the value could lie, so it is asked for there.
+    """
+    if offer.kind != "unit" or offer.payload.gauge is None:
+        return interval(offer, cell, known_bound(offer))
+    least, most = final_payload(offer).inside or (offer.low, offer.high)
+    low, _ = interval(offer, (cell[0], most), known_bound(offer))
+    _, high = interval(offer, (least, cell[1]), known_bound(offer))
+    return low, high
 
 
 def likely_final(offer: Offer) -> Symbol:
