@@ -27,7 +27,7 @@ OVERHEAD = 150.0
 """Microseconds an ask may take beside reading the rows and beside one commit."""
 THREADS = 8
 EARLY = 200
-HEAVY = ("scipy", "narwhals", "cryptography")
+HEAVY = ("scipy", "narwhals", "cryptography", "nacl")
 
 Bare = Callable[[], object]
 

@@ -11,7 +11,7 @@ from tests.test_benchmarks import check_form, measured
 
 PACKAGE = Path(unworn.__file__).parent
 TESTS = Path(__file__).parent
-TODAY = {"files that an ask crosses": 60, "depth of an ask": 18}
+TODAY = {"files that an ask crosses": 59, "depth of an ask": 18}
 """What an ask passes through until the goals (24 and 13) are met. The numbers only get smaller."""
 ELSEWHERE = {"attacks", "docs", "theory"}
 """Tests of no room of their own."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unworn import Holdout
-from unworn.errors import Exhausted, Unaskable
+from unworn.errors import Exhausted, Unaskable, UnwornError
 from unworn.learn import Ball, Box, L1Ball, Simplex, Stump, hinge, least_squares, logistic, minimise, pinball
 from unworn.learn.descent_methods import Scheme
 from unworn.learn.excess_risk import Path, certified, regret
@@ -161,6 +161,13 @@ def test_certificates_are_plain_and_survive_pickling(tmp_path):
     )
     assert pickle.loads(pickle.dumps(found)) == found
     found.save(tmp_path / "card.json")
+    found.save(tmp_path / "card.json")  # over its like, and over nothing else
+    diary = tmp_path / "diary.json"
+    diary.write_text("dear diary")
+    for path in (diary, tmp_path, tmp_path / "rows.db-wal", 3, "a\0"):
+        with pytest.raises(UnwornError, match="could not be written"):
+            found.save(path)
+    assert diary.read_text() == "dear diary"
     card = json.loads((tmp_path / "card.json").read_text())
     assert card["excess"] == found.excess
     assert card["theorem"].startswith("O3")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from unworn.basics.display import show_line
+from unworn.basics.output_files import write_output
+from unworn.errors import UnwornError
 from unworn.learn.regions import Floats, Region
 from unworn.queries.learning.linear_features import Feature
 from unworn.queries.learning.linear_losses import LinearLoss
 
+WHAT = "excess population risk of a minimiser"
 NOT_CUT = "The risk is that of the declared problem: features and target cut to their bounds and scaled to [-1, 1]."
 PUBLIC_BLOCKS = "The seed that chose the blocks of coordinates was fixed without looking at the rows or at any answer."
 
@@ -76,17 +81,22 @@ class Minimum:
         told |= {name: None for name in ("excess", "error") if not math.isfinite(told[name])}  # nothing is promised
         by = next((what for way, what in BY.items() if self.picked.endswith(way)), "")
         return {
-            "what": "excess population risk of a minimiser",
+            "what": WHAT,
             "theorem": THEOREMS[self.method] + by,
             **told,
             "loss": self.loss.to_json(),
             "over": self.over.to_json(),
         }
 
-    def save(self, path: Any) -> None:
-        """Write the certificate as JSON."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.certificate, file, indent=1, ensure_ascii=False, allow_nan=False)
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate as JSON; a file that is no such certificate is never replaced."""
+        data = json.dumps(self.certificate, indent=1, ensure_ascii=False, allow_nan=False).encode()
+        try:
+            write_output(path, data, "such a certificate", lambda head: WHAT.encode() in head[:100])
+        except OSError as error:
+            raise UnwornError(
+                f"the certificate {show_line(path)[:200]} could not be written: {error.strerror}"
+            ) from None
 
     def __str__(self) -> str:
         risk = "" if self.risk is None else f"risk {self.risk[0]:.4g} in [{self.risk[1]:.4g}, {self.risk[2]:.4g}] · "

@@ -24,7 +24,7 @@ from unworn.mechanisms.contract.conversation import (
     widest_width,
 )
 from unworn.mechanisms.contract.declarations import is_complete, mechanism_json, settle_parameters
-from unworn.queries import col, share
+from unworn.queries import col, mean, share
 from unworn.queries.query import Facts
 from unworn.record.certificate import Certificate
 from unworn.record.replay.store_check import check_stored_chain
@@ -35,6 +35,8 @@ QUESTIONS: dict[str, Facts] = {
     "a mean over [-1, 3]": Facts("unit", -1.0, 3.0),
     "a comparison": Facts("paired", -1.0, 1.0, zero_one=True),
     "a model's own code": Facts("unit", 0.0, 1.0, runs_code=True),
+    "a share of a subset": Facts("conditional", 0.0, 1.0, zero_one=True),
+    "a ranking": Facts("ranking", 0.0, 1.0),
 }
 """Of which kinds a mechanism is offered questions; those that it refuses are left alone."""
 
@@ -53,7 +55,7 @@ def check_mechanism(
     --------
     >>> from unworn.mechanisms import Rounding
     >>> print(check_mechanism(Rounding(12), rows=100, asks=8, repetitions=2))
-    Rounding: 4 kinds of question, of which it refuses 0; no fault found
+    Rounding: 6 kinds of question, of which it refuses 0; no fault found
     """
     rows, asks = whole("rows", rows, 10), whole("asks", asks, 2)
     kind, faults, refused = type(mechanism), list[str](), 0
@@ -115,9 +117,10 @@ def _entered(mechanism: Mechanism, rows: int, asks: int) -> Iterator[str]:
         {"x": np.arange(rows) / rows}, mechanism=mechanism, asks=asks, confidence=_CONFIDENCE, ledger=store, practice=0
     )
     told = 0
-    for cut in (0.2, 0.5):
+    above = [col("x") >= cut for cut in (0.2, 0.5)]
+    for question in (*map(share, above), share(above[1], given=above[0]), mean(col("x"), range=(0, 2))):
         try:
-            holdout.ask(share(col("x") >= cut), guess=0.5)
+            holdout.ask(question, guess=0.5)
             told += 1
         except Refused:
             pass
