@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from unworn.ledger import GENESIS, Entry, Key, MemoryStore, Store
+from tests.postgres_server import postgres_server, postgres_url  # noqa: F401
+from unworn.ledger import GENESIS, Entry, Key, MemoryStore, Store, open_store
 from unworn.ledger.stores.sqlite_store import SQLiteStore
 
 HOLDOUT = "0123456789abcdef" * 2
@@ -39,9 +40,13 @@ def chain(key: Key) -> Callable[..., list[Entry]]:
     return make
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened: Store = MemoryStore() if request.param == "memory" else SQLiteStore(tmp_path / "ledger.db")
+    opened: Store = MemoryStore()
+    if request.param == "sqlite":
+        opened = SQLiteStore(tmp_path / "ledger.db")
+    elif request.param == "postgres":
+        opened = open_store(request.getfixturevalue("postgres_url"))
     yield opened
     opened.close()
 

@@ -56,6 +56,29 @@ def test_a_holdout_is_created_once(store: Store, chain: Chain, key: Key, holdout
     assert store.read(holdout) == chain(0)
 
 
+def test_the_length_of_a_chain(store: Store, chain: Chain, key: Key, holdout: str) -> None:
+    assert store.length(holdout) == 0
+    entries = chain(3)
+    store.create(entries[0], key)
+    assert store.length(holdout) == 1
+    store.append(entries[1:], expect=entries[0].hash)
+    assert (store.length(holdout), store.length("f" * 32)) == (4, 0)
+
+
+def test_terms_made_for_want_of_a_holdout_are_refused_where_one_has_come_meanwhile(
+    store: Store, chain: Chain, key: Key
+) -> None:
+    """Whoever looked before the other was sealed must look again: it may have the same rows."""
+    first, second, third = (chain(0, holdout=name * 32)[0] for name in "abc")
+    store.create(first, key, among=[])
+    with pytest.raises(Conflict, match="another holdout was sealed here meanwhile"):
+        store.create(second, key, among=[])
+    assert list(store.holdouts()) == [first.holdout]
+    store.create(second, key, among=[first.holdout, third.holdout])
+    store.create(third, key)
+    assert sorted(store.holdouts()) == [first.holdout, second.holdout, third.holdout]
+
+
 def test_terms_must_be_entry_0_and_name_the_key(store: Store, chain: Chain, key: Key, holdout: str) -> None:
     with pytest.raises(LedgerError, match="starts with entry 0"):
         store.create(chain(1)[1], key)

@@ -9,6 +9,8 @@ import os
 import re
 
 from unworn.basics.display import show_value
+from unworn.database.database_errors import DatabaseError
+from unworn.database.postgres_url import PostgresUrl, is_postgres
 from unworn.errors import LedgerError
 from unworn.ledger.chain import verify
 from unworn.ledger.entry import GENESIS, Entry
@@ -29,7 +31,10 @@ __all__ = [
     "verify",
 ]
 
-_SUPPORTED = "a path such as 'churn.db', 'sqlite:///churn.db', 'sqlite:////abs/churn.db', or None for memory"
+_SUPPORTED = (
+    "a path such as 'churn.db', 'sqlite:///churn.db', 'sqlite:////abs/churn.db', "
+    "'postgresql+psycopg://user@host/database', or None for memory"
+)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 
 
@@ -47,6 +52,10 @@ def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = Tr
     """
     if where is None:
         return MemoryStore()
+    if isinstance(where, str) and is_postgres(where):
+        from unworn.ledger.stores.postgres_store import PostgresStore  # here, because it needs an extra
+
+        return PostgresStore(where, write=write, restoring=restoring)
     if isinstance(where, str | os.PathLike):
         return _sqlite(_path(where), write, restoring)
     if isinstance(where, Store):
@@ -58,7 +67,13 @@ def open_store(where: str | os.PathLike[str] | Store | None, *, write: bool = Tr
 
 
 def ledger_url(where: str | os.PathLike[str]) -> str:
-    """The URL of the store at a path or URL, by its real path: the same however it is reached. Nothing is opened."""
+    """The URL of the store at a path or URL, by its real path: the same however it is reached. Nothing is opened.
+
+    >>> ledger_url("postgresql+psycopg://ada:secret@host/lab")
+    'postgresql+psycopg://ada@host/lab'
+    """
+    if isinstance(where, str) and is_postgres(where):
+        return _postgres_url(where)
     return f"sqlite:///{os.path.realpath(os.path.expanduser(_path(where)))}"
 
 
@@ -84,6 +99,13 @@ def _path(where: str | os.PathLike[str]) -> str | os.PathLike[str]:
     if not path.strip():
         raise LedgerError(f"{where!r} names no file: use {_SUPPORTED}")
     return path
+
+
+def _postgres_url(where: str) -> str:
+    try:
+        return PostgresUrl.parse(where).url
+    except DatabaseError as error:
+        raise LedgerError(error.message) from None
 
 
 def _sqlite(path: str | os.PathLike[str], write: bool, restoring: bool) -> Store:

@@ -20,6 +20,7 @@ from unworn.errors import LedgerError
 from unworn.ledger.forks import fork_gate
 from unworn.ledger.keys import prepare_hmac
 from unworn.ledger.registry.home import home_folder, make_home, read_secret
+from unworn.ledger.registry.row_sketch import RowSketch
 
 _FILE, _VERSION, _PATIENCE, _CHUNK = "registry.db", 1, 30.0, 500
 _SCHEMA = (
@@ -30,6 +31,7 @@ _SCHEMA = (
     "CREATE INDEX sizes ON known (size)",
     "CREATE TABLE secret (mark TEXT NOT NULL)",
 )
+_SKETCHES = "CREATE TABLE IF NOT EXISTS sketches (id INTEGER PRIMARY KEY, words BLOB NOT NULL, times BLOB NOT NULL)"
 _WORD = 8
 """Bytes that a column's name is known by: enough that no two names of one user are alike."""
 _MARK = 16
@@ -41,7 +43,7 @@ class RowMarks:
 
     Any of ``same`` means the very same rows; ``columns`` are digests of single columns that unrelated rows would not
     share, by name. ``whole`` is the digest of all columns together, where unrelated rows would have another, and
-    ``place`` names the file of a ledger that nobody has named.
+    ``place`` names the file of a ledger that nobody has named. ``sketch`` knows single rows, where they can be known.
     """
 
     size: int
@@ -50,6 +52,7 @@ class RowMarks:
     columns: Mapping[str, str]
     whole: str | None
     place: str
+    sketch: RowSketch | None = None
 
     @cached_property
     def kept(self) -> dict[bytes, str]:
@@ -61,7 +64,7 @@ class RowMarks:
 class KnownRows:
     """Rows that a ledger has: ``same`` rows as those looked for, or rows that share the columns ``shared`` with them.
 
-    ``holdout`` is empty while they are being sealed. ``names`` are keyed.
+    Or about ``part`` ``of`` the rows looked for. ``holdout`` is empty while they are being sealed.
     """
 
     id: int
@@ -69,6 +72,8 @@ class KnownRows:
     holdout: str
     same: bool
     shared: frozenset[str] = frozenset()
+    part: int = 0
+    of: int = 0
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,21 @@ class Registry:
                 found.append(Candidate(known, frozenset(here[word] for word in theirs), whole))
         return found
 
+    def sketches(self, marks: RowMarks) -> list[tuple[KnownRows, RowSketch]]:
+        """Sealed rows with as many columns, of which some may be these."""
+        if marks.sketch is None or not os.path.exists(self._path):
+            return []
+        wanted = (
+            "SELECT id, ledger, holdout, size, words, times FROM known JOIN sketches USING (id) "
+            "WHERE columns = ? AND holdout <> ''"
+        )
+        with self._transaction() as connection:
+            found = connection.execute(wanted, (len(marks.names),)).fetchall()
+        return [
+            (KnownRows(id_, ledger, holdout, same=False), RowSketch(size, bytes(words), bytes(times)))
+            for id_, ledger, holdout, size, words, times in found
+        ]
+
     def claim(self, marks: RowMarks, ledger: str, seen: Collection[int]) -> bool:
         """Say that these rows are about to be sealed in a ledger; ``False`` where others have come meanwhile."""
         with self._transaction() as connection:
@@ -172,6 +192,7 @@ class Registry:
         if found is not None:
             if holdout:
                 connection.execute("UPDATE known SET holdout = ? WHERE id = ? AND holdout = ''", (holdout, found[0]))
+            _keep_sketch(connection, found[0], marks)
             return
         words = b"".join(sorted(self._words(marks.names)))
         row = (ledger, marks.place, holdout, marks.size, marks.whole, len(marks.names), words)
@@ -179,6 +200,7 @@ class Registry:
             "INSERT INTO known (ledger, place, holdout, size, whole, columns, names) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         id_ = connection.execute(inserted, row).lastrowid
+        _keep_sketch(connection, id_, marks)
         same = set(marks.same)
         connection.executemany(
             "INSERT INTO marks VALUES (?, ?, ?)", [(kept, id_, int(mark in same)) for kept, mark in marks.kept.items()]
@@ -218,7 +240,7 @@ class Registry:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         mark = hmac.new(self.secret, b"registry", hashlib.sha256).hexdigest()
         if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-            for statement in _SCHEMA:
+            for statement in (*_SCHEMA, _SKETCHES):
                 connection.execute(statement)
             connection.execute("INSERT INTO secret VALUES (?)", (mark,))
             connection.execute(f"PRAGMA user_version={_VERSION}")
@@ -227,6 +249,7 @@ class Registry:
             raise LedgerError(
                 f"the registry {self._path} has format {version}, this unworn reads {_VERSION}: upgrade it"
             )
+        connection.execute(_SKETCHES)
         if connection.execute("SELECT mark FROM secret").fetchall() != [(mark,)]:
             raise LedgerError(
                 f"{self._path} was made with another key than the one in {self.folder}: it recognises no rows.\n"
@@ -262,7 +285,14 @@ def _find(connection: sqlite3.Connection, marks: RowMarks) -> list[KnownRows]:
     return found
 
 
+def _keep_sketch(connection: sqlite3.Connection, id_: int | None, marks: RowMarks) -> None:
+    if marks.sketch is not None:
+        kept = (id_, marks.sketch.words, marks.sketch.times)
+        connection.execute("INSERT OR REPLACE INTO sketches VALUES (?, ?, ?)", kept)
+
+
 def _remove(connection: sqlite3.Connection, chosen: Collection[int]) -> None:
     for id_ in chosen:
         connection.execute("DELETE FROM marks WHERE id = ?", (id_,))
+        connection.execute("DELETE FROM sketches WHERE id = ?", (id_,))
         connection.execute("DELETE FROM known WHERE id = ?", (id_,))

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from unworn.errors import Tampered
+from unworn.ledger.collector_pause import pause_collection
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.store import newcomers, refusal
 
@@ -65,6 +66,29 @@ def check_entry_is_there(connection: sqlite3.Connection, entry: Entry) -> None:
 def entry_row(entry: Entry) -> tuple[Any, ...]:
     """An entry as the columns of the table."""
     return entry.holdout, entry.index, entry.previous, entry.text, entry.hash, entry.signature
+
+
+class EntryReader:
+    """Entries from rows of the table. Entry 0 is looked at again and again, and may be long: it is read once, while
+    its row stays the same."""
+
+    def __init__(self) -> None:
+        self._terms: dict[str, tuple[tuple[Any, ...], Entry]] = {}
+
+    def read(self, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
+        """The entries, in the order of the rows."""
+        with pause_collection():
+            return [self._first(row) if row[1] == 0 else Entry.from_row(*row) for row in rows]
+
+    def remember(self, terms: Entry) -> None:
+        """Spare reading back what was just written."""
+        self._terms[terms.holdout] = entry_row(terms), terms
+
+    def _first(self, row: tuple[Any, ...]) -> Entry:
+        known = self._terms.get(row[0])
+        if known is None or known[0] != row:
+            known = self._terms[row[0]] = row, Entry.from_row(*row)
+        return known[1]
 
 
 def _lost(index: int) -> Tampered:

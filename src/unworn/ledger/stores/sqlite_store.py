@@ -13,14 +13,13 @@ from typing import Any
 from unworn.errors import Conflict, LedgerError
 from unworn.ledger import forks
 from unworn.ledger.checkpoint import Checkpoint
-from unworn.ledger.collector_pause import pause_collection
 from unworn.ledger.entry import GENESIS, Entry
 from unworn.ledger.file_locks import Identity
 from unworn.ledger.heads import NotedHeads
 from unworn.ledger.key_files import KeyFiles
 from unworn.ledger.keys import Key
 from unworn.ledger.store import check_run, check_terms
-from unworn.ledger.stores.entry_table import HEAD, READ, TERMS, add_entries, check_entry_is_there, entry_row
+from unworn.ledger.stores.entry_table import HEAD, READ, TERMS, EntryReader, add_entries, check_entry_is_there
 from unworn.ledger.stores.fork_safe_store import ForkSafeStore
 from unworn.ledger.stores.ledger_file import LedgerFile
 from unworn.ledger.stores.sqlite_file import PATIENCE, explain, lay_out, roll_back
@@ -70,7 +69,7 @@ class SQLiteStore(ForkSafeStore):
         self._file = LedgerFile(self.path, self._check, write=write)
         self._restoring, self._was_checked = restoring, False
         self._closed = False
-        self._terms: dict[str, tuple[tuple[Any, ...], Entry]] = {}
+        self._reader = EntryReader()
         super().__init__()  # last: from here on a fork may come, and finds a whole store
         with self._mine(), self._reading():
             pass  # opened, and whole
@@ -117,7 +116,7 @@ class SQLiteStore(ForkSafeStore):
         is_new = not self.read(terms.holdout, 0, 1) and self._keys.write(terms.holdout, key)
         try:
             self._append([terms], GENESIS, among)
-            self._terms[terms.holdout] = entry_row(terms), terms
+            self._reader.remember(terms)
         except Conflict:
             if is_new and not self.read(terms.holdout, 0, 1):  # a key that nothing was sealed with
                 self._keys.remove(terms.holdout)
@@ -196,17 +195,7 @@ class SQLiteStore(ForkSafeStore):
                     rows = connection.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 raise explain(error, self.path, "read") from error
-        with pause_collection():
-            return [self._entry(row) if row[1] == 0 else Entry.from_row(*row) for row in rows]
-
-    def _entry(self, row: tuple[Any, ...]) -> Entry:
-        """An entry 0, which is looked at again and again and may be long: read once, while its row stays the same."""
-        known = self._terms.get(row[0])
-        if known is not None and known[0] == row:
-            return known[1]
-        entry = Entry.from_row(*row)
-        self._terms[row[0]] = row, entry
-        return entry
+        return self._reader.read(rows)
 
     def _append(self, entries: Sequence[Entry], expect: str, among: Collection[str] | None = None) -> None:
         for entry in entries:
@@ -232,10 +221,11 @@ class SQLiteStore(ForkSafeStore):
                 self._check_writable()
                 with self._file.turn() as connection:
                     work(connection)
-            except (sqlite3.Error, LedgerError) as error:
-                raise explain(error, self.path, "write") from None
-            finally:
+            except BaseException as error:
                 roll_back(connection)
+                if isinstance(error, sqlite3.Error | LedgerError):
+                    raise explain(error, self.path, "write") from None
+                raise
 
     def _confirm(self, last: Entry) -> None:
         """Before anything is told: this entry is in the files that others find, and it is noted that it is."""

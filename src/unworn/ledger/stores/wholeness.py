@@ -60,7 +60,7 @@ def check_rows(connection: sqlite3.Connection, path: Path) -> None:
         if kind != "text" or not is_holdout(holdout) or (first, last) != (0, count - 1):
             raise Tampered(
                 f"the ledger {path} is damaged: {count:,} entries from {first!r} to {last!r} belong to holdout "
-                f"{holdout!r:.40}, which is no whole chain.\n  Restore it from a backup."
+                f"{holdout!r:.40}, which is not a whole chain.\n  Restore it from a backup."
             )
 
 
@@ -74,8 +74,8 @@ def _check_ends(connection: sqlite3.Connection, path: Path) -> None:
         first = connection.execute(_AT, (row[0], 0)).fetchone()
         if not is_holdout(row[0]) or not isinstance(last, int) or first is None:
             raise Tampered(
-                f"the ledger {path} is damaged: entries up to {last!r} belong to holdout {row[0]!r:.40}, which is no "
-                "whole chain.\n  Restore it from a backup."
+                f"the ledger {path} is damaged: entries up to {last!r} belong to holdout {row[0]!r:.40}, which is not "
+                "a whole chain.\n  Restore it from a backup."
             )
         row = connection.execute("SELECT min(holdout) FROM entries WHERE holdout > ?", row).fetchone()
     if Counter(connection.execute(_INDEX)) != Counter(names):
