@@ -121,3 +121,7 @@ class PracticeRows(UserWarning):
 
 class RepeatedRows(UserWarning):
     """Some rows occur more often than chance explains."""
+
+
+class ShortRange(UserWarning):
+    """Many losses are larger than the range that was declared for them, and count as its end."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.basics.json_text import canonical, canonical_string
 from unworn.basics.typed_fields import read_fields
 
@@ -25,6 +26,7 @@ class Described:
     nats: float
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Guessed:
     """A symbol was released for a question with a guess of this ``origin``, or for a test.
@@ -166,6 +168,8 @@ Event = (
     | Ended
     | Stopped
 )
+_MAY_SURPRISE = (Described, Guessed, Screened, Matched)
+_HAVE_WORDS = (*_MAY_SURPRISE, Blurred, Finished, Climbed)
 _KINDS: dict[str, type[Event]] = {
     "described": Described,
     "guessed": Guessed,
@@ -184,6 +188,24 @@ _KINDS: dict[str, type[Event]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS.values()}
+
+
+def is_surprise(event: Event) -> bool:
+    """Whether the rows disagreed with a guess, or with what else was likely.
+
+    >>> is_surprise(Matched(surprise=True, kept=0.0, nats=0.5)), is_surprise(Looked(part=3, round=3))
+    (True, False)
+    """
+    return isinstance(event, _MAY_SURPRISE) and event.surprise
+
+
+def word_nats(event: Event) -> float:
+    """The length of the code word, in nats; 0 for what is paid for otherwise.
+
+    >>> word_nats(Climbed(steps=2, nats=1.5)), word_nats(Drew(flip=0.1))
+    (1.5, 0.0)
+    """
+    return event.nats if isinstance(event, _HAVE_WORDS) else 0.0
 
 
 def to_json(event: Event) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unworn.basics.typed_fields import LARGEST, is_number, is_text, is_whole, read_listed
@@ -48,6 +48,7 @@ VALUES = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(VALUES, max_size=6))
 def test_a_list_is_read_if_each_value_fits_its_field(values: list[Any]) -> None:
     if 3 <= len(values) <= 5 and all(fits(*pair) for pair in enumerate(values)):

@@ -67,6 +67,14 @@ def test_known_published_tolerances(i: int, f: int, hoeffding: float, kl: float)
     assert published_tolerance(10_000, i, f, BETA, p=0.9) == pytest.approx(kl, abs=6e-5)
 
 
+@pytest.mark.parametrize("n", [1, 3, 40, 10_000])
+def test_published_tolerances_reach_the_farther_limit(n: int) -> None:
+    """At the ends of the range too, and where few rows leave a limit far from the value."""
+    for p in (0.0, 0.001, 0.3, 0.6, 0.999):
+        mirrored = published_tolerance(n, 1, 0, BETA, p=1 - p)
+        assert published_tolerance(n, 1, 0, BETA, p=p) == pytest.approx(mirrored, rel=1e-9)
+
+
 @pytest.mark.parametrize(("n", "known"), [(5000, (0.0373, 0.0481, 0.0568)), (50_000, (0.0118, 0.0152, 0.0180))])
 def test_known_published_tolerances_without_surprises(n: int, known: tuple[float, ...]) -> None:
     for i, width in zip((10**2, 10**4, 10**6), known, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unworn.bounds.binomial import clopper_pearson, high_limit, low_limit
+from unworn.bounds.binomial import _log_tail, clopper_pearson, high_limit, low_limit
 from unworn.bounds.concentration import chernoff_kl
 
 quiet = settings(derandomize=True, deadline=None, max_examples=100)
@@ -51,6 +51,19 @@ def excess(x: int, n: int, log_side: float) -> float:
 def test_the_lower_limit_is_exact_and_never_too_narrow(n: int, data: st.DataObject, log10: float) -> None:
     x = data.draw(st.integers(1, n))
     assert -1e-6 < excess(x, n, log10 * LN10) <= 1e-13
+
+
+@quiet
+@given(st.integers(2, 400), st.data(), st.floats(0.02, 0.98))
+def test_the_continued_fraction_is_the_tail_at_every_level(n: int, data: st.DataObject, part: float) -> None:
+    """Not only far out, where its first terms are enough: whatever scipy cannot invert is found by it."""
+    x = data.draw(st.integers(1, n - 1))
+    p = part * x / n
+    found, slope = _log_tail(x, n, p)
+    exact = log_tail(x, n, p)
+    assert found == pytest.approx(exact, abs=1e-11)
+    term = math.lgamma(n + 1) - math.lgamma(x + 1) - math.lgamma(n - x + 1) + x * math.log(p) + (n - x) * math.log1p(-p)
+    assert slope == pytest.approx(x * (1 - p) * math.exp(term - exact), rel=1e-9)  # d ln P(X >= x) / d ln(p/(1-p))
 
 
 # Where scipy's inverse is NaN, above the share, or up to e^11 too narrow, and where betainc itself fails.
@@ -126,6 +139,9 @@ def test_the_ends_are_closed(n: int, level: float) -> None:
     low, high = clopper_pearson(n, n, level)
     assert low == pytest.approx(math.exp((level - math.log(2)) / n), rel=1e-13, abs=1e-290)
     assert high == 1
+    lows, highs = clopper_pearson(np.array([0, n]), n, level)
+    assert lows[0] == 0
+    assert highs[1] == 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])

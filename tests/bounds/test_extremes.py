@@ -79,6 +79,29 @@ def test_deviation_covers_the_exact_one(rows: int, drawn: int, scale: float, rep
             assert bound < 1.35 * exact + 0.6 / drawn
 
 
+@pytest.mark.parametrize(
+    ("rows", "drawn", "replaced", "remaining"),
+    [
+        (100, 20, True, 1.0),
+        (100, 20, False, 1 - 19 / 100),
+        (100, 50, False, 1 - 49 / 100),
+        (3, 2, False, 1 / 3 * 3 / 2),
+        (10, 9, False, 1 / 10 * 10 / 9),
+        (60, 45, False, 1 / 4 * 46 / 45),
+    ],
+)
+@pytest.mark.parametrize("beta", [0.9, 0.05, 1e-6])
+def test_without_noise_it_is_the_cvar_of_hoeffding_serfling_or_bardenet(
+    rows: int, drawn: int, replaced: bool, remaining: float, beta: float
+) -> None:
+    """P(|H| > x) = 2 exp(-2 l x^2/r): its CVaR has a closed form. Noise of scale 1e-6 is 0, and is charged one row."""
+    rate = 2 * drawn / remaining
+    start = math.sqrt(math.log(2 / beta) / rate)
+    beyond = math.sqrt(math.pi / rate) * math.erfc(start * math.sqrt(rate)) / beta
+    found = largest_deviation(rows, drawn, 1e-6, 1, beta, replaced)
+    assert found - 1 / drawn == pytest.approx(start + beyond, abs=2e-6)
+
+
 def test_deviation_of_all_rows_is_the_noise() -> None:
     assert largest_deviation(500, 500, 7.0, 10, 0.05) == largest_laplace(7.0, 10, 0.05) / 500
 
@@ -105,6 +128,7 @@ def test_monotone(k: int, beta: float, more: int, up: float) -> None:
 
 def test_cvar_of_what_is_known() -> None:
     assert cvar(lambda x: -3.0 * x, 0.3) == pytest.approx((1 - math.log(0.3)) / 3, rel=1e-12)
+    assert cvar(lambda x: math.log(0.01) - x, 0.05) == pytest.approx(0.2, rel=1e-12)  # mostly 0: no VaR to start from
     # Uniform on [0, 1]: the mean of the worst beta is 1 - beta/2.
     with np.errstate(divide="ignore"):
         assert cvar(lambda x: np.log(np.clip(1 - x, 0, 1)), 0.2) == pytest.approx(0.9, rel=1e-3)

@@ -130,3 +130,10 @@ def test_what_is_no_price_is_refused() -> None:
     for plan in ((10, -1.0, 1, 1), (10, 3.0, 0, 10), (10, 3.0, 1, 0)):
         with pytest.raises(ValueError):
             choose_agreement(*plan)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kept", "rate"), [(1e-6, 1.0), (1e-9, 1e-5), (0.5, 1e3), (0.999, 1e3)])
+def test_terms_that_no_float_holds_are_priced_by_their_largest_exponent(kept: float, rate: float) -> None:
+    """What a forger may write: e to this power is more than a float holds, and the cost is no less."""
+    farthest = rate / 2 * max(1 / kept - 1, 1.0)
+    assert 100 * (farthest + math.log(min(kept, 1 - kept) / 2)) < surprise_nats(100, kept, rate) < 101 * farthest

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from unworn.bounds.covers import (
+    WIDEST_RADIUS,
+    _reach,
     allows_low_counts,
     cosine_nats,
     gaussian_nats,
@@ -228,6 +230,34 @@ def test_what_a_forger_may_write_costs_no_time_and_is_not_priced(n: int, kept: f
     assert cosine_nats(n, kept, radius) == math.inf
 
 
+def test_noise_that_is_too_wide_in_one_way_is_not_priced() -> None:
+    widest = WIDEST_RADIUS
+    assert cosine_nats(10_000, 0.9, widest + 1) == math.inf
+    assert cosine_nats(10_000, 0.9, 100, 2 * widest + 1) == math.inf
+    assert cosine_nats(10_000, 0.9, 100, 2 * widest) < math.inf
+    plan = cosine_plan(10_000, 10, 0.05, widest + 1)
+    assert (plan.noise, plan.reach, plan.width) == (widest + 1, widest, 1.0)  # and says nothing of the answer
+    assert plan.kappa == plan.nats == math.inf
+
+
+@pytest.mark.parametrize("kept", [0.02, 0.3, 0.9, 0.999])
+@pytest.mark.parametrize("n", [10_000, 10**6])
+def test_noise_is_followed_as_far_as_bernstein_allows_e_to_the_minus_70_beyond(n: int, kept: float) -> None:
+    """And no farther than that: but for the seven places that rounding to a spline needs."""
+    reach, largest, variance = _reach(n, kept, n / 4, 2), max(1 / kept - 1, 1.0) / 2, n / 4 * (1 - kept) / kept
+
+    def exponent(far: float) -> float:
+        return far**2 / (2 * variance + 2 * largest * far / 3)
+
+    assert exponent(reach) >= 70.0
+    assert exponent(reach - 10) < 70.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_plan_for_a_row_or_two_is_made_and_says_nothing(n: int) -> None:
+    assert cosine_plan(n, 1, 0.05, 2).width == gaussian_plan(n, 1, 0.05, 1.0).width == 1.0
+
+
 @pytest.mark.parametrize(
     ("n", "kept", "radius"), [(10**9, 1 - 1e-9, 2), (10**15, 1 - 1e-12, 3), (2, 0.02, 2), (1, 0.9, 2)]
 )
@@ -313,6 +343,8 @@ def test_what_is_no_probability_is_refused(bad: float) -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -1.0])
 def test_what_is_no_cost_is_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="sigma"):
+        gaussian_nats(100, 0.5, bad)
     with pytest.raises(ValueError, match="nats"):
         claim_nats(0.05, bad, 0.5)
     with pytest.raises(ValueError, match="nats"):

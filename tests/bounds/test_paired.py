@@ -69,6 +69,17 @@ def test_it_is_the_largest_difference_not_excluded(spread: float, part: float, n
         assert minimum(mean, most, high - 1e-6 * (high - mean)) >= -nats  # and no wider
 
 
+@pytest.mark.parametrize("mean", [-0.5, 0.0, 0.45, 0.5, 0.7, 0.95])
+@pytest.mark.parametrize("level", [-1.0, -3.0, -20.0])
+def test_rows_that_all_differ_are_told_as_sharply(mean: float, level: float) -> None:
+    """Where E|d| may be 1, d is a coin of -1 and 1 at worst: the limit is Chernoff's for its share of 1."""
+    n = 10
+    high = discordance(mean, mean, 1.0, n, level, zero_one=True)[1]
+    share = (1 + mean) / 2
+    assert high == pytest.approx(2 * kl_above(share, 1 - share, -(level + math.log(3 / 8)) / n)[0] - 1, abs=1e-9)
+    assert mean < high <= 1
+
+
 def feasible(a: float, b: float, spread: float) -> tuple[float, float]:
     return tuple(sorted(((2 * a - 1) * spread, (2 * b - 1) * spread)))  # type: ignore[return-value]
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, multinomial
 
+from unworn.bounds.paired import discordance
 from unworn.bounds.rejection import balance_rejects, difference_rejects, mean_rejects, share_rejects
 
 exactly = settings(derandomize=True, deadline=None, max_examples=100)
@@ -146,3 +147,11 @@ NAN, LOG = math.nan, math.log(0.05)
 def test_what_is_out_of_range_is_refused(call: object) -> None:
     with pytest.raises(ValueError):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("level", [0.05, 1e-6])
+def test_a_difference_is_tested_at_two_fifths_for_the_spread_and_three_for_the_side(level: float) -> None:
+    """The spread's limit at B/4 and each side at 3B/8 of ``discordance``: of one side alone B/4 + 3B/8 = b."""
+    low, _ = discordance(0.05, 0.05, 0.2, 1_000, math.log(level / (1 / 4 + 3 / 8)), zero_one=False)
+    assert difference_rejects(1, low - 1e-9, 0.05, 0.2, 1_000, math.log(level), zero_one=False)
+    assert not difference_rejects(1, low + 1e-9, 0.05, 0.2, 1_000, math.log(level), zero_one=False)

@@ -11,7 +11,7 @@ import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
-from unworn import Composite, DerivedAnswer, Holdout, col, compare, mean, ratio, rmse, share, values
+from unworn import Answer, Composite, DerivedAnswer, Holdout, col, compare, log_loss, mean, ratio, rmse, share, values
 from unworn.errors import Unaskable
 from unworn.mechanisms import Gaussian
 from unworn.queries.metrics.array_discordance import array_discordance, sealed_discordance
@@ -35,7 +35,8 @@ def test_a_difference_of_two_shares() -> None:
     assert isinstance(answer, DerivedAnswer)
     b, a = answer.parts
     assert (answer.low, answer.high) == pytest.approx((b.low - a.high, b.high - a.low))
-    assert answer.low <= answer.value <= answer.high
+    assert answer.low < answer.value < answer.high
+    assert answer.value == pytest.approx(b.value - a.value)
     assert float(answer) == answer.value
     assert answer.confidence == holdout.confidence
     assert holdout.meter.asked == 2
@@ -44,6 +45,7 @@ def test_a_difference_of_two_shares() -> None:
     assert "made of answers 1, 2" in str(answer)
     assert f"{answer:.2f}" == f"{answer.value:.2f}"
     assert "<table>" in answer._repr_html_()
+    assert ">95 % for all answers together" in answer._repr_html_()
     again = pickle.loads(pickle.dumps(answer))
     assert (again.value, again.low, again.high, again.label) == (answer.value, answer.low, answer.high, answer.label)
 
@@ -160,6 +162,34 @@ def test_the_discordance_of_arrays_is_never_too_small(seed: int) -> None:
     assert hold.meter.asked == 0
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_discordance_of_log_losses_is_never_too_small_and_narrows_the_comparison(seed: int) -> None:
+    """Against scikit-learn's losses, row by row; of chances near 0 they are cut to the range."""
+    rng = np.random.default_rng(seed)
+    two, three = rng.random((2, 50)) ** rng.choice([1, 9]), rng.dirichlet(np.full(3, 0.3), (2, 50))
+    for arrays, labels in ((two, rng.integers(0, 2, 50)), (three, rng.integers(0, 3, 50))):
+        bound = array_discordance(compare(*arrays, metric="log_loss"))
+        columns = [array if array.ndim == 2 else np.column_stack([1 - array, array]) for array in arrays]
+        one, other = (np.clip(-np.log(array[np.arange(50), labels]), 0, 7) for array in columns)
+        assert bound is not None
+        assert np.abs(one - other).mean() <= bound < 7
+    assert array_discordance(compare(*three, metric="log_loss", classes=["a", "b", "c"])) == pytest.approx(bound)
+    named = (log_loss(three[0], classes=["a", "b", "c"]), log_loss(three[1], classes=["c", "b", "a"]))
+    assert array_discordance(compare(*named)) is None  # the columns are not the same labels
+
+
+def test_log_losses_of_two_arrays_are_told_apart() -> None:
+    """Widths of the first answer: 4,000 rows, a range of 7, log losses that differ by .02 or so."""
+    chance = RNG.uniform(0.1, 0.9, N)
+    labels = (RNG.random(N) < chance).astype(int)
+    holdout = Holdout(None, labels, ledger=None, practice=0)
+    answer = holdout.compare(chance, chance + 0.01, metric="neg_log_loss")
+    assert isinstance(answer, Answer)
+    assert answer.width < 0.1
+    assert answer.low <= 0.02
+    assert answer.high >= -0.02
+
+
 def test_of_a_part_of_the_rows_it_has_room() -> None:
     assert sealed_discordance(0.1, 1.0, 100, 100) == 0.1
     assert 0.1 < sealed_discordance(0.1, 1.0, 75, 100) <= 0.1 * 100 / 75
@@ -173,7 +203,7 @@ def test_means_of_floats_use_the_guess_of_train() -> None:
     assert answer.source == "guess"
     nullable = Holdout(frame[:N], train=frame[N:], schema={"price": "number?"}, ledger=None)
     assert nullable.ask(mean(col("price").fill(0), range=(0, 200))).source == "guess"
-    with pytest.raises(Unaskable, match=r"mean\(price, range=\(low, high\)\)"):
+    with pytest.raises(Unaskable, match=r"mean\(col\('price'\), range=\(low, high\)\)"):
         holdout.ask("price")
     with pytest.raises(Unaskable, match="ordered"):
         holdout.ask(share(col("cut") > "Good"))

@@ -167,6 +167,22 @@ def test_a_quote_is_exact_where_nothing_depends_on_the_value() -> None:
     assert holdout.quote_final(balanced).widths[0] == pytest.approx(holdout.final(balanced).width, rel=1e-9)
 
 
+@pytest.mark.parametrize("surprised", [False, True])
+@pytest.mark.parametrize("close", [True, False])
+@pytest.mark.parametrize("cut", [-1.5, -0.8, 0.0, 0.8, 1.5])
+def test_what_a_quote_expects_is_what_comes(cut: float, close: bool, surprised: bool) -> None:
+    """Also away from one half, and where the exact value tells little more than is known."""
+    holdout, question = sealed(), share(col("x0") < cut)
+    told = holdout.ask(question, float((X[:, 0] < cut).mean()))
+    if surprised:
+        holdout.sharpen(told)
+        for guess in (0.05, 0.5, 0.95):
+            holdout.ask(HIGH, guess, again=True)
+    quote = holdout.quote_final(told, close=close)
+    assert quote.likely[0] <= quote.widths[0]
+    assert quote.likely[0] == pytest.approx(holdout.final(told, close=close).width, rel=0.2)
+
+
 def test_groups_are_the_units() -> None:
     groups = np.arange(ROWS) % 400
     holdout = Holdout({"x": np.repeat(1.0, ROWS)}, groups=groups, ledger=None)
@@ -240,6 +256,8 @@ def test_going_on_costs_what_was_quoted() -> None:
     assert final.low <= count_of(0.5) / ROWS <= final.high
     last = sealed()
     closing = last.final(last.ask(HIGH, guess=0.3))
+    level = final.certificate.record.offer.log_level
+    assert level == pytest.approx(math.log(0.05) - spent - math.log(2))  # the claim has half of what is left
     assert 1.0 < final.width / closing.width < 1.25  # ln 2 less, and a cell
     after = holdout.ask(LOW, guess=0.16)
     assert after.certificate.record.offer.log_level == pytest.approx(math.log(0.05) - spent - quote.cost)
@@ -401,3 +419,18 @@ def test_what_a_conversation_costs_is_what_its_pattern_says() -> None:
         words += answer.certificate.record.event.nats  # type: ignore[union-attr]
     final = holdout.final(HIGH)
     assert final.certificate.record.offer.log_level == pytest.approx(math.log(0.05) - pattern.nats - words)
+
+
+def test_averages_over_classes_of_a_model_are_made_final_with_few_rows() -> None:
+    """They were refused: of each class the worst value was expected that its first answer left possible."""
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 10, 900)
+    told = np.where(rng.random(900) < 0.95, y, rng.integers(0, 10, 900))
+
+    def model(rows: object) -> np.ndarray:
+        return np.asarray(rows["told"])  # type: ignore[index]
+
+    holdout = Holdout({"told": told}, y, ledger=None, practice=0.25)
+    answer = holdout.score(model, metric="f1_macro", classes=range(10))
+    final = holdout.final(answer)
+    assert final.width < 0.6 * answer.width

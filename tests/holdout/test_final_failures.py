@@ -8,10 +8,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.holdout.test_final import CLOSED, HIGH, LOW, ROWS, count_of, sealed
-from unworn import col, function, share
+from unworn import Holdout, col, function, share
 from unworn.errors import Exhausted, Failed
 from unworn.events import Finished, Stopped
 from unworn.holdout import desk
@@ -128,3 +129,18 @@ def test_what_was_fixed_together_while_others_told_some_of_it(tmp_path: Path) ->
     for each in (one, two):
         each.verify()
         each.close()
+
+
+@pytest.mark.parametrize("share_of_rows", [0.0, 0.02, 0.5, 0.98])
+@pytest.mark.parametrize("guess", [0.0, 1.0])
+@pytest.mark.parametrize("close", [False, True])
+def test_a_final_value_follows_noise_whose_check_failed(share_of_rows: float, guess: float, close: bool) -> None:
+    """The check says whether few rows count; what it says is no octave of anything, and was taken for one."""
+    columns = {"a": (np.arange(2_000) % 100 < 100 * share_of_rows).astype(float)}
+    holdout = Holdout(columns, schema={"a": "number"}, ledger=None)
+    noisy = holdout.ask(share(col("a") > 0.5), guess, noise=True)
+    final = holdout.final(noisy, close=close)
+    assert final.low <= share_of_rows <= final.high
+    assert noisy.low <= final.low
+    assert final.high <= noisy.high
+    holdout.verify()

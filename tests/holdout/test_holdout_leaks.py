@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from unworn import Holdout, col, function, mean, share
@@ -182,6 +183,38 @@ def test_a_model_cannot_change_the_rows() -> None:
 
     framed.score(SpoilingFrame(), 0.5, name="spoiling")
     assert framed._sample.means([mean(col("a").fill(0), range=(0, 1))])[0] == before
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda X: X.replace_column(0, -X["a"]),
+        lambda X: X.drop_in_place("a"),
+        lambda X: X.insert_column(0, pl.Series("z", [0] * len(X))),
+        lambda X: setattr(X, "columns", ["b", "a"]),
+    ],
+    ids=["replace", "drop", "insert", "rename"],
+)
+@pytest.mark.parametrize("part", [0, 0.25])
+def test_a_model_cannot_change_a_frame_of_polars(spoil: Any, part: float) -> None:
+    """Polars changes frames in place: the next model would be shown what this one left of them."""
+    a = np.random.default_rng(0).normal(size=ROWS)
+    holdout = Holdout(pl.DataFrame({"a": a, "b": -a}), (a > 0).astype(int), practice=part, ledger=None)
+
+    class Spoiling:
+        def predict(self, X: Any) -> Any:
+            spoil(X)
+            return np.zeros(len(X))
+
+    class Honest:
+        def predict(self, X: Any) -> Any:
+            return X["a"].to_numpy() > 0
+
+    holdout.score(Spoiling(), 0.5, name="spoiling")
+    assert holdout.score(Honest(), 1.0, name="honest").source == "guess"
+    if part:
+        holdout.practice.score(Spoiling(), name="spoiling")
+        assert holdout.practice.score(Honest(), name="honest").value == 1.0
 
 
 # ---------------------------------------------------------------- searching what leaves

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.noise.support import Given
-from unworn.noise.exact_comparison import Uniform, settled
+from unworn.noise.exact_comparison import Uniform, search_exactly
 from unworn.noise.reals import Bounds, exponential, precision
 
 LAST = 2**64 - 1
@@ -47,8 +47,8 @@ def test_the_search_finds_the_same_from_every_guess(word: int, guess: int, rate:
     def tail(m: int, digits: int) -> Bounds:
         return exponential(Fraction(m, rate), digits)
 
-    found = settled(Uniform(word, Given([word] * 9)), tail, guess)
-    assert found == settled(Uniform(word, Given([word] * 9)), tail, found)
+    found = search_exactly(Uniform(word, Given([word] * 9)), tail, guess)
+    assert found == search_exactly(Uniform(word, Given([word] * 9)), tail, found)
     number = Uniform(word, Given([word] * 9))
     assert found == 0 or number.below(lambda digits: tail(found, digits))
     assert not number.below(lambda digits: tail(found + 1, digits))

@@ -133,8 +133,8 @@ def test_one_draw_of_cosine_is_drawn_as_many_are() -> None:
 def test_few_draws_are_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     # 2^-19 for the tail and 2 * 2^17 * 2^-37 for the edges: 3.9 of 10^6 expected, 22 or more with probability 3e-10.
     calls = []
-    settle = exact_comparison.settled
-    monkeypatch.setattr(exact_comparison, "settled", lambda *given: calls.append(1) or settle(*given))
+    search = exact_comparison.search_exactly
+    monkeypatch.setattr(exact_comparison, "search_exactly", lambda *given: calls.append(1) or search(*given))
     for draw in (laplace_noise, gaussian):
         calls.clear()
         draw(Stream(KEY, "few"), 2.0**17, 10**6)

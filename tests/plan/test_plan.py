@@ -15,9 +15,11 @@ import pytest
 from unworn import Plan, mechanisms, plan
 from unworn.bounds import best_rounding, clopper_pearson, splitting_exact
 from unworn.bounds.code_length import Pattern
+from unworn.bounds.noisy_agreement import all_surprises
 from unworn.bounds.transfer import registry
-from unworn.mechanisms import OneSample, Subsampled
-from unworn.mechanisms.contract.conversation import publish_symbol, published_width
+from unworn.mechanisms import Guess, OneSample, Subsampled
+from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol, published_width
+from unworn.mechanisms.contract.mechanism import FinalPlace
 from unworn.plan import Option, guess_price
 from unworn.plan.option_choice import best_of
 from unworn.plan.plan_solver import rows_needed
@@ -116,6 +118,49 @@ def test_the_best_depends_on_the_guesses() -> None:
     # What was solved for stays that of guess and check, whatever is best.
     assert many.width == by_name(many)["GuessAndCheck"].width
     assert by_name(few)["Gaussian"] == by_name(many)["Gaussian"]
+
+
+def test_many_wrong_guesses_are_planned_where_that_is_narrowest() -> None:
+    found = planned(10_000, 1_000, None, 20)
+    shown = by_name(found)
+    noisy = shown["GuessAndCheck(surprises=20)"]
+    assert (found.best, found.best_without_guesses) == ("GuessAndCheck(surprises=20)", "BoundedNoise")
+    assert (
+        noisy.width
+        == found.noisy_check_width
+        == min(one.width or 1.0 for one in found.options if one.tells == "values")
+    )
+    assert "Theorem U" in noisy.theorem
+    assert found.reason.startswith("GuessAndCheck(surprises=20), if all but 20 of 1,000 guesses are right; without")
+    assert found.advice.startswith("Ask with care")
+    assert "after them, if 20 guesses are wrong" in found.advice.lower()
+    # Where noise for every answer is narrower still, the better way to guess is what stands beside it.
+    many = planned(1_000_000, 100_000, None, 5_000)
+    assert "GuessAndCheck(surprises=5000) gives ± 0.03" in many.reason
+    assert not any("(" in option.mechanism for option in planned(10_000, 1_000).options)
+    assert (
+        by_name(planned(10_000, 1_000, None, 1))["GuessAndCheck(surprises=1)"].width
+        > planned(10_000, 1_000, None, 1).width
+    )
+
+
+def test_what_is_foreseen_of_noisy_checks_is_what_comes() -> None:
+    """All planned surprises and as many by chance as are reckoned with: then terms are those of twice as many."""
+    rows, asks, wrong = 10_000, 1_000, 20
+    mechanism = mechanisms.GuessAndCheck(surprises=wrong)
+    state, share = mechanism.begin(rows, 0.95, asks), Facts("binary", 0.0, 1.0, zero_one=True)
+    for ask in range(asks - 1):
+        offer = mechanism.offer(state, share, Guess(0.5))
+        symbol = [1, 6_500] if ask % 38 == 0 and ask < 38 * all_surprises(wrong) else 0
+        state = follow_event(mechanism, state, charge_symbol(mechanism, offer, symbol))
+    assert state.surprises == all_surprises(wrong)
+    found = planned(rows, asks, None, wrong)
+    agreed = published_width(mechanism, mechanism.offer(state, share, Guess(0.5)), 0)
+    assert found.noisy_check_width == pytest.approx(agreed, rel=1e-3)
+    last = published_width(mechanism, mechanism.offer_final(state, share, FinalPlace()), 0.5)
+    final = guess_price.noisy_check_final(rows, asks, wrong, 1 - 0.95)
+    assert final == pytest.approx(last, rel=1e-3)
+    assert f"a final number of ± {final:.4f}" in found.advice
 
 
 def test_a_few_asks_without_guesses_are_best_split() -> None:

@@ -72,13 +72,19 @@ MONOTONE = [name for name in COMBINATIONS if name not in ("matthews", "kappa")]
 def test_all_others_reach_their_ends_at_corners(data: Any, name: str) -> None:
     combination = COMBINATIONS[name]
     arguments = combination.arguments or 3
-    numbers: tuple[float, ...] = {"linear": (1.0, -2.0, 0.5), "ratio": (0.0, 3.0)}.get(name, ())
+    numbers: tuple[float, ...] = {
+        "linear": (1.0, -2.0, 0.5),
+        "ratio": (0.0, 3.0),
+        "subgroup": (-1.5, 2.5, 0.25),
+    }.get(name, ())
     box = [ends(data.draw) for _ in range(arguments)]
+    if name == "subgroup":  # distances from a centre have either sign
+        box[0] = (2 * box[0][0] - 1, 2 * box[0][1] - 1)
     low, high = combination.image(box, numbers)
     corners = [combination.value(point, numbers) for point in itertools.product(*box)]
     points = itertools.product(*(np.linspace(*end, 5) for end in box))
     assert all(low - 1e-12 <= combination.value(point, numbers) <= high + 1e-12 for point in points)
-    if name not in ("ratio", "explained") or box[1][0] > 0:
+    if name not in ("ratio", "explained", "subgroup") or box[1][0] > 0:
         assert (min(corners), max(corners)) == pytest.approx((low, high))
 
 
@@ -93,6 +99,8 @@ def test_an_inverse_leads_back(name: str) -> None:
 def test_nothing_is_known_of_a_quotient_by_what_may_be_0() -> None:
     assert COMBINATIONS["explained"].image([(0.1, 0.2), (0.0, 1.0)], ()) == (-math.inf, 0.9)
     assert COMBINATIONS["ratio"].image([(0.1, 0.2), (0.0, 1.0)], (0.0, 5.0)) == (0.1, 5.0)
+    for above, known in (((0.1, 0.2), (2.1, 5.0)), ((-0.2, -0.1), (0.0, 1.9)), ((-0.1, 0.1), (0.0, 5.0))):
+        assert COMBINATIONS["subgroup"].image([above, (0.0, 1.0)], (0.0, 5.0, 2.0)) == pytest.approx(known)
 
 
 def test_sums_are_opened_up_and_a_question_is_asked_once() -> None:

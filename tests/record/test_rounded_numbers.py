@@ -32,7 +32,9 @@ def test_no_repr_and_no_page_shows_seventeen_digits() -> None:
         holdout.quote_final(answer),
         holdout.quote_final(answer, close=False),
     ]
-    for shown in (answer, holdout.meter, holdout.practice.ask(share(col("a") > 0.5)), *prices):
+    verdict = holdout.test(share(col("a") > 0.5), above=0.75)
+    fitted = holdout.score(lambda rows: rows["a"] / 3, metric="r2", range=(0, 1))  # against practice rows' mean
+    for shown in (answer, verdict, fitted, holdout.meter, holdout.practice.ask(share(col("a") > 0.5)), *prices):
         html = re.sub(r"style='[^']*'", "", shown._repr_html_())
         for text in (repr(shown), str(shown), html):
             assert LONG.search(text) is None, text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 
@@ -13,7 +12,7 @@ def write_durably(path: Path, data: bytes, *, mode: int, replace: bool = False) 
 
     ``OSError`` where it cannot be written; then nothing is left of it.
     """
-    draft = path.with_name(f".unworn-{secrets.token_hex(8)}")  # as short for a name that is as long as one can be
+    draft = path.with_name(f".unworn-{os.urandom(8).hex()}")  # as short for a name that is as long as one can be
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(data)

@@ -18,7 +18,7 @@ MOST = 2**26
 """Characters of the longest document that is read."""
 DEPTH = 200
 """How deep lists and objects may lie in each other."""
-_DIGITS = 40
+MOST_DIGITS = 40
 """Digits of the longest whole number that is read: no number of ours comes near."""
 
 
@@ -45,13 +45,8 @@ def canonical(data: Any) -> str:
     return _encode(data)
 
 
-def canonical_string(text: str) -> str:
-    """The same of a text, in a third of the time.
-
-    >>> canonical_string('a "name"')
-    '"a \\\\"name\\\\""'
-    """
-    return json.encoder.encode_basestring(text)
+canonical_string: Callable[[str], str] = json.encoder.encode_basestring
+"""The same of a text, in a third of the time."""
 
 
 def canonical_number(number: float) -> str:
@@ -78,7 +73,7 @@ def read_json(text: str | bytes, most: int = MOST) -> Any:
     ValueError: the name 'rows' stands twice in one object
     >>> read_json("[NaN]")
     Traceback (most recent call last):
-    ValueError: NaN is no number
+    ValueError: NaN is not a number
     """
     if len(text) > most:
         raise ValueError(f"{len(text):,} characters are more than any such document has")
@@ -138,7 +133,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > _DIGITS:
+    if len(digits) > MOST_DIGITS:
         raise ValueError(f"a whole number of {len(digits)} digits is more than any such document has")
     return int(digits)
 
@@ -146,12 +141,12 @@ def _whole(digits: str) -> int:
 def _real(digits: str) -> float:
     found = float(digits)
     if found - found != 0:
-        raise ValueError(f"{digits[:_DIGITS]} is more than a number can be")
+        raise ValueError(f"{digits[:MOST_DIGITS]} is more than a number can be")
     return found
 
 
 def _refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _check_depth(text: str, found: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 def plain_text(value: object, most: int) -> str | None:
-    r"""The text as a plain one; None for what is no text, is longer than ``most``, or has characters without bytes.
+    r"""The text as a plain one; None for what is not text, is longer than ``most``, or has characters without bytes.
 
     >>> class Name(str):
     ...     def __len__(self): return 3

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache, lru_cache
+from operator import call
 from typing import Any, TypeVar, cast
 
 LARGEST = 2**63
@@ -62,11 +63,14 @@ def read_listed(kind: type[_T], told: Any) -> _T:
     >>> read_listed(Ends, [1, 2.5])
     Ends(low=1, high=2.5)
     """
-    if not isinstance(told, (list, tuple)) or len(told) > len(_ordered(cast("Any", kind))):
-        raise ValueError(f"a {kind.__name__} is a list of at most {len(_ordered(cast('Any', kind)))}")
-    numbers, others = _open_places(cast("Any", kind), tuple(map(type, told)))
-    for place in numbers:
-        if not is_number(told[place]):
+    if not isinstance(told, (list, tuple)):
+        raise _no_list(kind)
+    wholes, reals, others = _open_places(kind, tuple(map(type, told)))  # type: ignore[arg-type]
+    for place in reals:
+        if told[place] - told[place] != 0:
+            raise _wrong(kind, place)
+    for place in wholes:
+        if not -LARGEST <= told[place] <= LARGEST:
             raise _wrong(kind, place)
     if others:
         told = list(told)
@@ -79,20 +83,31 @@ def read_listed(kind: type[_T], told: Any) -> _T:
 
 
 @lru_cache(maxsize=4096)
-def _open_places(kind: type, found: tuple[type, ...]) -> tuple[list[int], list[tuple[int, Check, bool]]]:
-    """What is left to check once values are known to be of these types: numbers, which may be wild; and what has parts
-    or does not fit, each with its check, and whether it is a list that stands for a tuple."""
+def _open_places(kind: type, found: tuple[type, ...]) -> tuple[list[int], list[int], list[tuple[int, Check, bool]]]:
+    """What is left to check once values are known to be of these types: whole numbers, which may be too long, and
+    others, which may be wild; and what has parts or does not fit, each with its check, and whether it is a list that
+    stands for a tuple."""
     checks = _ordered(kind)
+    if len(found) > len(checks):
+        raise _no_list(kind)
     if len(found) < len(_required(kind)):
         raise ValueError(f"{kind.__name__} lacks the field {field_names(kind)[len(found)]}")
-    numbers: list[int] = []
+    wholes: list[int] = []
+    reals: list[int] = []
     others: list[tuple[int, Check, bool]] = []
     for place, (given, (at_once, check, of_list, _)) in enumerate(zip(found, checks, strict=False)):
         if given not in at_once:
-            others.append((place, check, of_list and given is list))
-        elif given in (int, float):
-            numbers.append(place)
-    return numbers, others
+            if of_list or check is not _any:
+                others.append((place, check, of_list and given is list))
+        elif given is int:
+            wholes.append(place)
+        elif given is float:
+            reals.append(place)
+    return wholes, reals, others
+
+
+def _no_list(kind: type) -> ValueError:
+    return ValueError(f"a {kind.__name__} is a list of at most {len(_ordered(kind))}")
 
 
 def _wrong(kind: type, place: int) -> ValueError:
@@ -136,6 +151,8 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "float": (float, int),
     "str": (str,),
     "Kind": (str,),
+    "Symbol": (int, float),
+    "dict[str, Any]": (dict,),
 }
 _TUPLE = re.compile(r"tuple\[([a-z, ]+)\]")
 
@@ -175,7 +192,7 @@ def _check(words: str) -> Check:
         return checks[0]
     if len(checks) == 2 and checks[1] is _SIMPLE["None"]:
         first = checks[0]
-        return lambda value: value is None or first(value)
+        return _any if first is _any else lambda value: value is None or first(value)
     return lambda value: any(check(value) for check in checks)
 
 
@@ -187,10 +204,13 @@ def _alternative(words: str) -> Check:
     if found := _TUPLE.fullmatch(words):
         parts = [_SIMPLE[part] for part in found[1].split(", ")]
         return lambda value: (
-            isinstance(value, list | tuple)
-            and len(value) == len(parts)
-            and all(check(part) for check, part in zip(parts, value, strict=True))
+            isinstance(value, (list, tuple)) and len(value) == len(parts) and all(map(call, parts, value))
         )
     if words.startswith(("dict[", "Mapping[")):
         return lambda value: isinstance(value, Mapping)
-    return lambda value: True
+    return _any
+
+
+def _any(value: Any) -> bool:
+    """Of a type that checks itself what it is given."""
+    return True

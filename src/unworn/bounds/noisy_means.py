@@ -69,11 +69,14 @@ def _low_limit(count: int, n: int, nats: float) -> float:
     return low_limit(count, n, -nats)
 
 
-def mean_limits(released: float, noise: float, n: int, nats: float) -> tuple[float, float]:
+def mean_limits(
+    released: float, noise: float, n: int, nats: float, *, planned: float | None = None
+) -> tuple[float, float]:
     """The population's mean, if noise without bound was added to the rows': ``noise`` is the CVaR of the largest.
 
     With x = sqrt(8 nats / n), fixed by the plan, R - noise <= (ln(1 + theta (e^x - 1)) + nats/n) / x, and the same for
-    1 - R. Never further than noise + sqrt(nats / 2n) from R, and nearer towards 0 and 1.
+    1 - R. Never further than noise + sqrt(nats / 2n) from R, and nearer towards 0 and 1. Where answers of one plan have
+    several levels, x is that of the nats ``planned`` for all of them, so that limits at smaller levels are the wider.
 
     >>> [round(end, 4) for end in mean_limits(0.5, 0.03, 100_000, 100.0)]
     [0.4477, 0.5523]
@@ -81,7 +84,7 @@ def mean_limits(released: float, noise: float, n: int, nats: float) -> tuple[flo
     [0.0, 0.0534]
     """
     check_nats("nats", nats)
-    tilt = min(math.sqrt(8.0 * nats / n), 100.0)
+    tilt = min(math.sqrt(8.0 * (nats if planned is None else planned) / n), 100.0)
 
     def low(share: float) -> float:
         ahead = tilt * (share - noise * (1.0 + _ULPS)) - nats / n * (1.0 + _ULPS)

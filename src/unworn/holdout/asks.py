@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 from unworn.basics.frozen_init import assign_fields
-from unworn.basics.json_text import canonical
+from unworn.basics.json_text import MOST_DIGITS, canonical, read_canonical
 from unworn.basics.plain_text import has_bytes
 from unworn.errors import Unaskable
 from unworn.holdout.asking.labels import NO_LABEL, Label
@@ -18,6 +19,7 @@ from unworn.mechanisms.contract.record import Record, final_name
 from unworn.queries.query import Facts, Query, check_parts
 from unworn.record.practice_estimate import PracticeEstimate
 
+_LONG_NUMBER = re.compile(rf"[0-9]{{{MOST_DIGITS}}}")
 _LONGEST = 2**22
 """Characters of all that an asker says in one entry: far more than any question has."""
 
@@ -50,6 +52,8 @@ def put_into_words(query: Query, by: str | None, label: Label, code: str | None)
         said = "".join([note for note in notes if note is not None])
         if not (len(said) <= _LONGEST and (said.isascii() or has_bytes(said))):
             raise ValueError("it is too long, or has characters that cannot be written")
+        if _LONG_NUMBER.search(wording.text):
+            read_canonical(wording.text)  # a class of 10**60 would be written, never read, and so end the ledger
     except (TypeError, ValueError, AttributeError, RecursionError) as why:
         raise Unaskable(f"this question cannot be written into a ledger ({why}); rename or fix it") from None
     return wording

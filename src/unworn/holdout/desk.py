@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unworn.errors import Conflict, LedgerError, Unaskable, UnwornError
 from unworn.holdout.ask_queue import Job, Place
 from unworn.holdout.asking.labels import check_names
@@ -101,6 +103,42 @@ class Desk(LedgerBook):
             raise LedgerError(f"other writers overtook this ask {_TRIES} times; nothing was charged, ask again later")
         return job.answers
 
+    def enter_each(self, several: Sequence[Sequence[Ask]]) -> list[list[Answer] | Exception]:
+        """Batches of several callers, handed in by one thread: each is answered, or has an error, by itself.
+
+        For questions that run no code of their askers. As in :meth:`enter`, what has touched rows ends in an entry.
+        """
+        self.order()
+        if self._queue.led_by == threading.get_ident():
+            raise Unaskable("a question's own code cannot ask the holdout that is running it")
+        jobs, queue = [Job(asks, self.rows) for asks in several], self._queue
+        failure: Exception | None = None
+        interrupt: BaseException | None = None
+        for _ in range(_TRIES):
+            waiting = [job for job in jobs if not job.settled and (interrupt is None or job.memo.touched)]
+            if not waiting or failure is not None:
+                break
+            try:
+                queue.waiting.extend(waiting)
+                place = Place(waiting[-1])  # those before it are served no later than it is
+                with place.stay:
+                    if queue.is_to_lead(place):
+                        try:
+                            self._serve()
+                        finally:
+                            queue.hand_over(place)
+            except Exception as error:
+                failure = error
+            except BaseException as signal:
+                interrupt = signal.with_traceback(None)
+        for job in jobs:
+            if not job.settled:
+                queue.withdraw(job)
+        interrupt = interrupt or next((job.memo.interrupt for job in jobs if job.memo.interrupt is not None), None)
+        if interrupt is not None:
+            raise _interrupted_anew(interrupt, jobs[-1])
+        return [_outcome(job, failure) for job in jobs]
+
     def _serve(self) -> None:
         """One turn: answer everybody's questions, enter all of it at once, then let the answers go.
 
@@ -110,7 +148,9 @@ class Desk(LedgerBook):
         jobs: list[Job] = []
         entries: list[Entry] = []
         errors: dict[Job, Exception] = {}
-        with self._lock:  # this process's: whoever comes here has just seen to that
+        # The lock is this process's: whoever comes here has just seen to that. And what NumPy tells its caller while
+        # rows are read would be facts about them.
+        with self._lock, np.errstate(all="ignore"):
             transcript = self.transcript
             try:
                 if transcript.torn or transcript.head != self._durable[1]:
@@ -228,6 +268,16 @@ class Desk(LedgerBook):
         if has_failed(reply.symbol):
             return draft.write_failure(mechanism, state, memo.was_interrupted(draft.ask.query))
         return draft.write(mechanism, state, reply, memo.draw)
+
+
+def _outcome(job: Job, failure: Exception | None) -> list[Answer] | Exception:
+    """What became of a job that one thread handed in together with others."""
+    error = job.error if job.settled else failure or LedgerError("other writers overtook this ask; ask again later")
+    if error is None:
+        return job.answers
+    if job.memo.touched and not isinstance(error, UnwornError):
+        return LedgerError(_NEITHER)  # else it may be a fact about rows
+    return error
 
 
 def _interrupted_anew(interrupt: BaseException, job: Job) -> BaseException:

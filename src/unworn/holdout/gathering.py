@@ -9,8 +9,8 @@ from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Desk
 from unworn.holdout.memo import Memo
 from unworn.mechanisms.contract.capabilities import DrawsRows
+from unworn.rows.held_rows import HeldRows
 from unworn.rows.memory.draw_pool import Pool
-from unworn.rows.memory.sample import Sample
 
 _NO_DRAWS = (
     "rows could not be drawn ahead, and what failed is not told, because it may be a fact about rows.\n"
@@ -18,7 +18,7 @@ _NO_DRAWS = (
 )
 
 
-def gather_rows(desk: Desk, sample: Sample, samples: int, columns: Sequence[str] | None) -> int:
+def gather_rows(desk: Desk, sample: HeldRows, samples: int, columns: Sequence[str] | None) -> int:
     """Draw rows for the next asks; how many asks there are rows for."""
     mechanism = desk.transcript.mechanism
     with desk.order():

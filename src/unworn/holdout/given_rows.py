@@ -21,13 +21,14 @@ from unworn.mechanisms import GuessAndCheck, Mechanism
 from unworn.record.declared_uses import Uses
 from unworn.record.practice_share import checked_share
 from unworn.rows import Sample
+from unworn.rows.held_rows import HeldRows
 from unworn.rows.sql.stored_rows import Stored, is_stored
 
 
 class OpenedRows(NamedTuple):
     """What a holdout works with. ``reordered``: the rows come in another order than they were sealed in."""
 
-    sample: Sample
+    sample: HeldRows
     train: Sample | None
     practice: Sample | None
     desk: Desk
@@ -56,7 +57,7 @@ def open_given_rows(
     visible = None if train is None else Sample.read_train(train, columns["y"], columns["groups"])
     kept = is_stored(data)
     _check_kept(kept, uses, share)
-    sample: Any = (Stored if kept else Sample).read(data, train=visible, **columns)
+    sample: HeldRows = (Stored if kept else Sample).read(data, train=visible, **columns)
     place = None
     try:
         if visible is not None:
@@ -85,7 +86,7 @@ def open_given_rows(
             place.withdraw()
         raise
     if anew:
-        if not kept:
+        if isinstance(sample, Sample):
             warn_if_repeated(sample)
         if share is None and transcript.terms.practice:
             warn_of_practice(transcript)

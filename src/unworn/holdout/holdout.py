@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat, overload
 
 from unworn.errors import Unaskable
-from unworn.holdout.asking.argument_checks import check_list, check_numbers, check_uses, read_sql
+from unworn.holdout.asking.argument_checks import as_asked, check_list, check_numbers, check_uses
 from unworn.holdout.asking.labels import GivenTags, read_label, read_labels
+from unworn.holdout.asking.preparation import Asked
 from unworn.holdout.asking.refinement import Refinement
 from unworn.holdout.asking.scoring import Scoring
 from unworn.holdout.practice import USUALLY, Practice, Usual
@@ -16,8 +17,7 @@ from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store
 from unworn.ledger.registry import PER_USER, PerUser
 from unworn.mechanisms import Mechanism
-from unworn.queries import Composite, Query, hypothesis
-from unworn.queries.composite import Question
+from unworn.queries import Composite, Expression, Query, hypothesis
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 from unworn.record.verdict import Verdict
@@ -124,7 +124,7 @@ class Holdout(Scoring, Refinement):
     @overload
     def ask(
         self,
-        question: Query | str,
+        question: Query | Expression | str,
         guess: SupportsFloat | None = None,
         *,
         guess_se: float | None = None,
@@ -150,7 +150,7 @@ class Holdout(Scoring, Refinement):
     ) -> DerivedAnswer: ...
     def ask(
         self,
-        question: Question | str,
+        question: Asked,
         guess: SupportsFloat | Sequence[float | None] | None = None,
         *,
         guess_se: float | Sequence[float | None] | None = None,
@@ -161,7 +161,8 @@ class Holdout(Scoring, Refinement):
         name: str | None = None,
         tags: GivenTags = None,
     ) -> Answer | DerivedAnswer:
-        """Ask one question; text is parsed as an SQL predicate. Asking it again is free, whatever the guess.
+        """Ask one question; text is parsed as an SQL predicate, and a predicate asks for its share. Asking it again is
+        free, whatever the guess.
 
         A composite (``share(...) - share(...)``, ``f1(...)``) is asked by its parts, all of them together or none.
 
@@ -224,7 +225,7 @@ class Holdout(Scoring, Refinement):
         a rejection counts as a surprise. No p-value is given: it would be a fact about the rows that nobody paid for.
         ``name`` and ``tags`` are as in :meth:`ask`.
         """
-        query = read_sql(question) if isinstance(question, str) else question
+        query = as_asked(question)
         tested = hypothesis(query, level, above=above, below=below)
         label = read_label(name, tags)
         return Verdict.of(self._one(self._prepare(tested, None, by=by, test=True, label=label)).certificate)

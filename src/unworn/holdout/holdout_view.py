@@ -10,21 +10,20 @@ from unworn.holdout.desk import Desk
 from unworn.mechanisms import Mechanism
 from unworn.queries.table_output import to_frame
 from unworn.record.certificate import Certificate
-from unworn.record.replay.store_check import check_stored_chain
 from unworn.record.transcript import Terms
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from unworn.record.meter import Meter
-    from unworn.rows import Sample
+    from unworn.rows.held_rows import HeldRows
 
 
 class HoldoutView:
     """The half of :class:`~unworn.holdout.Holdout` that asks nothing."""
 
     _desk: Desk
-    _sample: Sample
+    _sample: HeldRows
 
     @property
     def id(self) -> str:
@@ -103,6 +102,8 @@ class HoldoutView:
 
         A long ledger is checked by several processes, in memory that does not grow with it.
         """
+        from unworn.record.replay.store_check import check_stored_chain  # loads what starts processes
+
         with self._desk.order():
             transcript = self._desk.released()
             first, length, head = transcript.first, transcript.length, transcript.head

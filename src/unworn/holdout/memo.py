@@ -138,7 +138,7 @@ class Memo:
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """Asked again with the same streams, the same: so a batch read together is told one by one."""
         asks = list(zip(queries, noises, strict=True))
-        unknown = [ask for ask in asks if self._told(*ask) is None]
+        unknown = [ask for ask in asks if self._known_count(*ask) is None]
         if unknown:
             wanted = {id(noise) for _, noise in unknown}
             waiting, self._waiting = [ask for ask in self._waiting if id(ask[1]) not in wanted], []
@@ -150,14 +150,14 @@ class Memo:
                 self._round(
                     unknown
                 )  # which of them it was is not known: the others fail, or not, when it is their turn
-        return [count for count in (self._told(*ask) for ask in asks) if count is not None]
+        return [count for count in (self._known_count(*ask) for ask in asks) if count is not None]
 
     def _round(self, asks: Sequence[tuple[Query, Words]]) -> None:
         counts = self._rows.rounded([query for query, _ in asks], [noise for _, noise in asks])
         for (query, noise), count in zip(asks, counts, strict=True):
             self._rounded[query.fingerprint, id(noise)] = count, noise
 
-    def _told(self, query: Query, noise: Words) -> int | None:
+    def _known_count(self, query: Query, noise: Words) -> int | None:
         found = self._rounded.get((query.fingerprint, id(noise)))
         return self._counts.get(query.fingerprint) if found is None else found[0]
 

@@ -19,6 +19,7 @@ from unworn.rows.fingerprints.shared_rows import shared_rows
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
+    from unworn.rows.held_rows import HeldRows
 
 _CHANCE = math.log(1e-6)
 """How often independent samples may be refused, at most, whatever population they come from."""
@@ -26,7 +27,7 @@ WIDE, GOOD = 0.2, 0.05
 """The half-width past which a holdout is called small, and the one that a plan is quoted for."""
 
 
-def check_train(sample: Sample, train: Sample) -> None:
+def check_train(sample: HeldRows, train: Sample) -> None:
     """Refuse training rows that are the holdout's own: guesses from them would be looks at the holdout, unpaid for."""
     found = shared_rows(sample, train, os.urandom(32))
     if found is None or found.log_chance >= _CHANCE:
@@ -80,9 +81,14 @@ def warn_if_small(transcript: Transcript, stacklevel: int = 4) -> None:
 
     needed = rows_needed(terms.asks or 1, GOOD, 0, 1 - terms.confidence)
     unit = "groups" if terms.schema.grouped else "rows"
+    if needed <= terms.size:
+        few = f"{terms.size:,} {unit} are few for {type(transcript.mechanism).__name__} and its plan"
+        advice = f"The default mechanism gets ± {GOOD} from {needed:,} {unit}: `unworn plan` compares all of them."
+    else:
+        few = f"{terms.size:,} {unit} are few"
+        advice = f"For ± {GOOD} it takes {needed:,} {unit} (`unworn plan` says more); fewer are for trying things out."
     warnings.warn(
-        f"{terms.size:,} {unit} are few: the first answer is ± {width:.2g}, even if the guess is right.\n"
-        f"  For ± {GOOD} it takes {needed:,} {unit} (`unworn plan` says more); fewer are for trying things out.",
+        f"{few}: the first answer is ± {width:.2g}, even if the guess is right.\n  {advice}",
         SmallHoldout,
         stacklevel=stacklevel,
     )

@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import chain, count
 from typing import NamedTuple
 
+from unworn.basics.version import __version__
 from unworn.errors import Conflict, LedgerError, Mismatch
 from unworn.holdout.row_recognition import has_same_rows, rows_secret, veil_columns
 from unworn.holdout.uses import Family, check_uses, families
@@ -27,6 +28,7 @@ from unworn.record.replay.chunk_check import replaying
 from unworn.record.transcript import Terms, Transcript
 from unworn.rows import Sample
 from unworn.rows.fingerprints.stored_digests import digests
+from unworn.rows.held_rows import HeldRows
 
 _TRIES = 100
 """How often others may seal rows of theirs at the very moment when we seal ours."""
@@ -44,12 +46,12 @@ class OpenedHoldout(NamedTuple):
     transcript: Transcript
     key: Key | None
     reordered: bool
-    rows: Sample
+    rows: HeldRows
     anew: bool = False
     practice: Sample | None = None
 
 
-def open_rows(sample: Sample, store: Store, wanted: WantedTerms) -> OpenedHoldout:
+def open_rows(sample: HeldRows, store: Store, wanted: WantedTerms) -> OpenedHoldout:
     """The transcript of these rows, sealed now if they are unknown, and what of the rows belongs to it."""
     anew = False
     for _ in range(_TRIES):
@@ -78,7 +80,7 @@ def open_rows(sample: Sample, store: Store, wanted: WantedTerms) -> OpenedHoldou
     return OpenedHoldout(transcript, key, reordered, sealed, anew, practice)
 
 
-def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms) -> Family | None:
+def _find(sample: HeldRows, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms) -> Family | None:
     """The holdouts that have these rows, if any; a refusal where the wanted one can neither be found nor sealed."""
     found: Family | None = None
     keyless: list[tuple[Terms, str]] = []
@@ -119,7 +121,7 @@ def _find(sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: W
     return found
 
 
-def _check_family(family: Family, sample: Sample, wanted: WantedTerms) -> None:
+def _check_family(family: Family, sample: HeldRows, wanted: WantedTerms) -> None:
     """These are the family's rows: are they opened as they were sealed?"""
     for known in family.chains:
         if shares_of(known.terms.uses) != shares_of(wanted.uses):
@@ -145,11 +147,9 @@ def _twice(one: Family, other: Family) -> Mismatch:
 
 
 def _seal(
-    sample: Sample, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms, family: Family | None = None
+    sample: HeldRows, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms, family: Family | None = None
 ) -> None:
     """Enter the terms: of unknown rows or, beside the family that has them, of one more use of its rows."""
-    from importlib.metadata import version
-
     if isinstance(store, RepeatableStore):
         key = store.new_key()
         name = Stream(key.derive("unworn/name")).words(2).tobytes().hex()
@@ -174,7 +174,7 @@ def _seal(
         asks=wanted.asks,
         public=key.public,
         kept="seed" if isinstance(store, RepeatableStore) else _kept(store, wanted),
-        version=version("unworn"),
+        version=__version__,
         uses=wanted.uses,
         units=None if wanted.uses is None and not practice else sample.size,
         practice=practice,
@@ -191,7 +191,7 @@ def _kept(store: Store, wanted: WantedTerms) -> str:
     return BESIDE_A_LEDGER if wanted.beside else "memory"
 
 
-def _default_name(sample: Sample, wanted: WantedTerms, family: Family | None) -> str:
+def _default_name(sample: HeldRows, wanted: WantedTerms, family: Family | None) -> str:
     if family is not None:
         return f"{family.name}-{wanted.use}"
     return sample.title

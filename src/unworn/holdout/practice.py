@@ -10,11 +10,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from unworn.errors import ReadOnly, Unaskable
-from unworn.holdout.asking.composite_parts import combined
+from unworn.holdout.asking.argument_checks import is_source
+from unworn.holdout.asking.composite_parts import combine_values
 from unworn.holdout.asking.guesses import visible_guess
 from unworn.mechanisms import Guess
 from unworn.mechanisms.contract.capabilities import uses_gauge
 from unworn.queries import Composite, Query
+from unworn.queries.code.code_in_query import check_code
 from unworn.queries.composite import Question
 from unworn.queries.metrics.paired_query import compare_questions
 from unworn.queries.query import Facts
@@ -24,6 +26,7 @@ from unworn.record.practice_share import USUAL
 if TYPE_CHECKING:
     from unworn.holdout.holdout import Holdout
     from unworn.rows import Sample
+    from unworn.rows.held_rows import HeldRows
 
 ENOUGH = 500
 """Sampled units from which on practice rows are set aside by default: see docs/decisions/0035."""
@@ -43,7 +46,7 @@ USUALLY: Final = Usual.USUALLY
 that come with labels and without ``train``. ``None`` is something else: none, spelled out."""
 
 
-def usual_share(sample: Any) -> float:
+def usual_share(sample: HeldRows) -> float:
     """The share set aside of rows with labels where nobody says how many: few rows are not parted, nor is a file."""
     # A mapped file may be larger than the memory a part would take.
     return USUAL if sample.is_in_memory and sample.schema.target is not None and sample.size >= ENOUGH else 0.0
@@ -74,13 +77,21 @@ class Practice:
         return self._holdout.terms.practice_size
 
     def ask(self, question: Question | str) -> PracticeEstimate:
-        """A question's exact value on the practice rows; text is parsed as an SQL predicate."""
+        """A question's exact value on the practice rows; text is parsed as an SQL predicate.
+
+        A question made of a model that was fitted again since is refused, as :meth:`Holdout.ask` refuses it.
+        """
+        return self._value(question, made_here=False)
+
+    def _value(self, question: Question | str, made_here: bool) -> PracticeEstimate:
         rows = self._available()
         if isinstance(question, Composite):
-            parts = [self.ask(part) for part in question.questions]
-            value, error = combined(question, [part.value for part in parts], [part.error for part in parts])
+            parts = [self._value(part, made_here) for part in question.questions]
+            value, error = combine_values(question, [part.value for part in parts], [part.error for part in parts])
             return PracticeEstimate(value, error, parts[0].rows, question.label, parts[0].unit)
         query, facts = self._holdout._understand(question)
+        if facts.runs_code and not made_here:
+            check_code(query)  # else today's fit would have a value, and give a guess, under the name of another
         sealed = self._holdout.terms.size if uses_gauge(self._holdout.mechanism, facts) else None
         guess = practice_guess(query, facts, rows, sealed)
         if guess is None and facts.kind in ("conditional", "ranking"):
@@ -97,13 +108,14 @@ class Practice:
     ) -> PracticeEstimate:
         """As :meth:`Holdout.score`: of a model, or of predictions for all the rows, in their order."""
         self._available()
-        return self.ask(self._holdout._metric(metric, predictions, name, options))
+        question = self._holdout._metric(metric, predictions, name, options)
+        return self._value(question, made_here=not is_source(predictions))
 
     def compare(self, first: Any, second: Any, *, metric: str | None = None, **options: Any) -> PracticeEstimate:
         """As :meth:`Holdout.compare`: the metric of ``first`` minus that of ``second``."""
         self._available()
         one, other = (self._holdout._metric(metric, predictions, None, options) for predictions in (first, second))
-        return self.ask(compare_questions(one, other))
+        return self._value(compare_questions(one, other), made_here=not (is_source(first) or is_source(second)))
 
     def __len__(self) -> int:
         return self.size

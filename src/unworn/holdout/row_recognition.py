@@ -12,11 +12,11 @@ from unworn.errors import Mismatch
 from unworn.holdout.uses import families
 from unworn.ledger import Key, Store
 from unworn.record.terms import Terms
-from unworn.rows import Sample
 from unworn.rows.fingerprints.stored_digests import digests, known_as
+from unworn.rows.held_rows import HeldRows
 
 
-def has_same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
+def has_same_rows(sample: HeldRows, terms: Terms, key: Key) -> bool:
     """Whether a holdout with these terms has these very rows; ``Mismatch`` where it has some of their columns."""
     secret = rows_secret(key)
     known, here = set(terms.columns), set(sample.columns)
@@ -33,12 +33,12 @@ def has_same_rows(sample: Sample, terms: Terms, key: Key) -> bool:
     return False
 
 
-def knows(sample: Sample, store: Store) -> bool:
+def knows(sample: HeldRows, store: Store) -> bool:
     """Whether a ledger has these rows already; ``Mismatch`` where it has them with other columns."""
     return bool(known_terms(sample, store))
 
 
-def known_terms(sample: Sample, store: Store) -> list[Terms]:
+def known_terms(sample: HeldRows, store: Store) -> list[Terms]:
     """The terms on which a ledger has these rows, one for each use; ``Mismatch`` where it has them otherwise."""
     found = (family for family in families(store.holdouts(), store) if family.keyed is not None)
     same = next((family for family in found if family.keyed and has_same_rows(sample, *family.keyed)), None)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unworn.errors import LedgerError, Mismatch, SecondLedger
+from unworn.holdout.ledger_conflicts import ledger_gone, ledger_place, ledger_replaced, sealed_elsewhere
 from unworn.holdout.row_recognition import known_terms, knows
 from unworn.ledger import Store, ledger_exists, ledger_url, open_store
 from unworn.ledger.registry import PER_USER, PerUser
@@ -22,9 +24,10 @@ from unworn.ledger.registry.known_rows import KnownRows, Registry, RowMarks
 from unworn.ledger.store import RehearsalStore, RepeatableStore
 from unworn.mechanisms.sealed_release import Released
 from unworn.rows.fingerprints.row_marks import is_candidate, row_marks
+from unworn.rows.fingerprints.row_overlap import shared_part
 
 if TYPE_CHECKING:
-    from unworn.rows import Sample
+    from unworn.rows.held_rows import HeldRows
 
 Named = str | os.PathLike[str] | Store | None | PerUser
 
@@ -54,7 +57,7 @@ class RowsLedger:
         if self._registry is not None and self._marks is not None:
             other = self._registry.confirm(self._marks, self._url, holdout)
             if other is not None:
-                raise _elsewhere(other)
+                raise sealed_elsewhere(other)
 
     def withdraw(self) -> None:
         """The rows were not opened: let go of what was claimed, and of what was opened for them."""
@@ -69,7 +72,7 @@ class RowsLedger:
             self.store.close()
 
 
-def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
+def find_ledger(sample: HeldRows, ledger: Named) -> RowsLedger:
     """The ledger for these rows; ``Mismatch`` where another one has them."""
     rehearsed = ledger.stands_for if isinstance(ledger, RehearsalStore) else None
     if ledger is None or (isinstance(ledger, Store) and (ledger.url or rehearsed) is None):
@@ -100,13 +103,13 @@ def find_ledger(sample: Sample, ledger: Named) -> RowsLedger:
         chosen.close()
 
 
-def is_known(sample: Sample) -> bool:
+def is_known(sample: HeldRows) -> bool:
     """Whether the registry knows these rows, or rows that share columns with them."""
     registry = Registry.existing()
     return registry is not None and bool(_known(sample, registry, row_marks(sample, registry.secret)))
 
 
-def check_domain_readable(sample: Sample, ledger: Named) -> None:
+def check_domain_readable(sample: HeldRows, ledger: Named) -> None:
     """Refuse to read a domain off rows that a ledger has on other terms: which values occur would be told for nothing.
 
     Memory beside a ledger is allowed, as ever, and whoever spells it out is warned.
@@ -132,19 +135,33 @@ def check_domain_readable(sample: Sample, ledger: Named) -> None:
             )
 
 
-def known_ledger(sample: Sample) -> str | None:
+def check_unsealed(columns: Mapping[str, Any], ledger: str | os.PathLike[str]) -> None:
+    """Refuse rows whose columns, in this order, another ledger than this one has: they will be sealed in another."""
+    from unworn.rows.memory.sample import Sample
+
+    registry = Registry.existing()
+    if registry is not None:
+        sample = Sample.read(dict(columns))
+        _others(sample, ledger_url(ledger), _known(sample, registry, row_marks(sample, registry.secret)))
+
+
+def known_ledger(sample: HeldRows) -> str | None:
     """The URL of the ledger that has these very rows, if the registry knows one."""
     registry = Registry.existing()
     found = [] if registry is None else registry.find(row_marks(sample, registry.secret))[0]
     return next((known.ledger for known in found if known.same), None)
 
 
-def _known(sample: Sample, registry: Registry, marks: RowMarks) -> list[KnownRows]:
-    """Whoever has these rows, or shares columns with them, in whatever ledger."""
+def _known(sample: HeldRows, registry: Registry, marks: RowMarks) -> list[KnownRows]:
+    """Whoever has these rows, or some of them, or shares columns with them, in whatever ledger."""
     found, candidates = registry.find(marks)
     seen = {known.id for known in found}
     more = (candidate for candidate in candidates if candidate.known.id not in seen)
-    return found + [candidate.known for candidate in more if is_candidate(sample, registry.secret, candidate)]
+    found += [candidate.known for candidate in more if is_candidate(sample, registry.secret, candidate)]
+    if marks.sketch is None or any(known.holdout for known in found):  # known, or refused, whatever they are a part of
+        return found
+    parts = ((known, shared_part(marks.sketch, sketch)) for known, sketch in registry.sketches(marks))
+    return [*found, *(replace(known, part=part, of=marks.size) for known, part in parts if part)]
 
 
 def _url_of(ledger: Named, registry: Registry, marks: RowMarks, found: Sequence[KnownRows]) -> str:
@@ -155,24 +172,21 @@ def _url_of(ledger: Named, registry: Registry, marks: RowMarks, found: Sequence[
     having = sorted({known.ledger for known in found if known.same and (known.holdout or ledger_exists(known.ledger))})
     if len(having) > 1:
         raise Mismatch(
-            f"these rows were sealed in {len(having)} ledgers: {', '.join(map(_place, having))}.\n"
+            f"these rows were sealed in {len(having)} ledgers: {', '.join(map(ledger_place, having))}.\n"
             "  Keep the one they were first sealed in, name it, and retire the others.",
             ledgers=having,
         )
     return having[0] if having else ledger_url(registry.folder / LEDGERS / f"{marks.place[:32]}.db")
 
 
-def _open_chosen(sample: Sample, ledger: Named, url: str, registry: Registry, found: Sequence[KnownRows]) -> RowsLedger:
+def _open_chosen(
+    sample: HeldRows, ledger: Named, url: str, registry: Registry, found: Sequence[KnownRows]
+) -> RowsLedger:
     """The store at this URL, once nothing else has these rows and it still has those that it had."""
     mine = [known for known in found if known.ledger == url and known.same and known.holdout]
     if mine and not ledger_exists(url):
-        raise _gone(mine[0])
-    others = [known for known in found if known.ledger != url]
-    for known in others:
-        if ledger_exists(known.ledger) and (known.holdout or _is_sealed(sample, known)):
-            raise _elsewhere(known)
-    if not ledger_exists(url) and any(known.holdout for known in others):
-        raise _gone(next(known for known in others if known.holdout))
+        raise ledger_gone(mine[0])
+    others = _others(sample, url, found)
     owned = not isinstance(ledger, Store)
     store = open_store(url) if owned else ledger
     assert isinstance(store, Store)
@@ -184,18 +198,32 @@ def _open_chosen(sample: Sample, ledger: Named, url: str, registry: Registry, fo
                 registry.drop(known)  # somebody meant to seal them there, and has not
             elif known.holdout in holdouts:
                 registry.move(known, url)
+                if known.part:
+                    raise sealed_elsewhere(replace(known, ledger=url))
             else:
-                raise _gone(known)
+                raise ledger_gone(known)
         for known in mine:
             if known.holdout not in holdouts:
-                raise _replaced(known)
+                raise ledger_replaced(known)
     except BaseException:
         chosen.close()
         raise
     return chosen
 
 
-def _is_sealed(sample: Sample, known: KnownRows) -> bool:
+def _others(sample: HeldRows, url: str, found: Sequence[KnownRows]) -> list[KnownRows]:
+    """Whatever is known of other ledgers; refused where one of them has these rows, or had them and is gone."""
+    others = [known for known in found if known.ledger != url or known.part]
+    for known in others:
+        if ledger_exists(known.ledger) and (known.holdout or _is_sealed(sample, known)):
+            raise sealed_elsewhere(known)
+    gone = [known for known in others if known.holdout]
+    if gone and not ledger_exists(url):
+        raise ledger_gone(gone[0])
+    return others
+
+
+def _is_sealed(sample: HeldRows, known: KnownRows) -> bool:
     """Whether a ledger that somebody meant to seal these rows in has them: they may have crashed before they did.
 
     If they are about to, this look comes too soon; then they are refused once they have sealed them (``confirm``).
@@ -207,7 +235,7 @@ def _is_sealed(sample: Sample, known: KnownRows) -> bool:
         store.close()
 
 
-def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
+def _warn_of_other(sample: HeldRows, ledger: Store | None) -> str | None:
     """Memory for rows that have a ledger: allowed, because it was spelled out, and said once."""
     if isinstance(ledger, RepeatableStore):
         return None  # a simulation
@@ -217,60 +245,10 @@ def _warn_of_other(sample: Sample, ledger: Store | None) -> str | None:
         return None  # a registry that cannot be used is a matter for ledgers that are kept
     if known is not None:
         warnings.warn(
-            f"these rows have a ledger already, {_place(known)}, and this one is kept in memory beside it: what is "
-            "asked here is not counted there, nor what is asked there here.\n  Leave ledger= out to go on with theirs.",
+            f"these rows have a ledger already, {ledger_place(known)}, and this one is kept in memory beside it: what "
+            "is asked here is not counted there, nor what is asked there here.\n  Leave ledger= out to go on with "
+            "theirs.",
             SecondLedger,
             stacklevel=5,
         )
     return known
-
-
-def _elsewhere(known: KnownRows) -> Mismatch:
-    how = "these rows were sealed" if known.same else f"these rows share {_columns(known)} with rows that were sealed"
-    todo = (
-        "Leave the ledger out, or name that one, to go on with it (in Python, None is a scratch ledger in memory)."
-        if known.same
-        else "Open the rows as they were sealed, and pass predictions to score() or ask() instead of adding columns."
-    )
-    return Mismatch(
-        f"{how} in another ledger, {_place(known.ledger)}.\n  A second ledger for the same rows would be a second "
-        f"budget. {todo}{_FORGETTING.format(ledger=_place(known.ledger))}",
-        ledger=known.ledger,
-        same=known.same,
-    )
-
-
-def _gone(known: KnownRows) -> Mismatch:
-    return Mismatch(
-        f"these rows were sealed in the ledger {_place(known.ledger)}, which is not there any more.\n"
-        "  Bring it back, with its .keys folder, from where it was moved or from a backup; if it has another name now, "
-        f"name it.{_FORGETTING.format(ledger=_place(known.ledger))}",
-        ledger=known.ledger,
-        gone=True,
-    )
-
-
-def _replaced(known: KnownRows) -> Mismatch:
-    return Mismatch(
-        f"these rows were sealed in {_place(known.ledger)} as holdout {known.holdout[:8]}…, and the file of that name "
-        "does not have it any more: it was replaced, or restored from an older backup.\n"
-        f"  Bring the ledger back that has it.{_FORGETTING.format(ledger=_place(known.ledger))}",
-        ledger=known.ledger,
-        gone=True,
-    )
-
-
-_FORGETTING = (
-    "\n  If nothing that was told there counts (nobody has seen an answer, or they were other rows after all), "
-    "`unworn ledger {ledger} --forget` lets these rows be sealed anew."
-)
-
-
-def _columns(known: KnownRows) -> str:
-    shown = sorted(known.shared)[:5]
-    more = ", …" if len(known.shared) > len(shown) else ""
-    return f"the column(s) {', '.join(map(repr, shown))}{more}" if shown else "all columns but those that were added"
-
-
-def _place(url: Any) -> str:
-    return str(url).removeprefix("sqlite:///")

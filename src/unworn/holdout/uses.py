@@ -13,6 +13,7 @@ from unworn.errors import ReadOnly, Tampered
 from unworn.ledger import Entry, Key, Store, verify
 from unworn.record.transcript import Terms
 from unworn.rows import Sample
+from unworn.rows.held_rows import HeldRows
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Family:
         """The holdout of this use, if it has been sealed."""
         return next((chain for chain in self.chains if chain.use == use), None)
 
-    def parts(self, sample: Sample, terms: Terms) -> tuple[Sample, Sample | None]:
+    def parts(self, sample: HeldRows, terms: Terms) -> tuple[HeldRows, Sample | None]:
         """The sealed rows of one use, and its practice rows, if it has any.
 
         None of the rows, and no practice, where the key that parts them is missing.

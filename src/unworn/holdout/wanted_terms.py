@@ -11,7 +11,7 @@ from unworn.mechanisms.contract.declarations import accepts_sealed, settle_param
 from unworn.queries.schema import Schema
 from unworn.record.declared_uses import Uses
 from unworn.record.terms import Terms
-from unworn.rows import Sample
+from unworn.rows.held_rows import HeldRows
 
 if TYPE_CHECKING:
     from unworn.mechanisms.sealed_release import Released
@@ -46,7 +46,7 @@ class WantedTerms:
         return settle_parameters(sealed, size, self.confidence, self.asks)
 
 
-def check_terms(terms: Terms, sample: Sample, wanted: WantedTerms) -> None:
+def check_terms(terms: Terms, sample: HeldRows, wanted: WantedTerms) -> None:
     """Entry 0 has the last word; whoever opens the rows on other terms is told both."""
     if not wanted.declares_schema and terms.schema.is_but_for_missing(sample.schema):
         sample.schema = terms.schema

@@ -22,7 +22,9 @@ measure it), so the margin is more than 1000 times what is needed, and yet one c
 """
 
 
-def compared(stream: Stream, chances: NDArray[np.float64], chance: Callable[[int, int], Bounds]) -> NDArray[np.bool_]:
+def compare_chances(
+    stream: Stream, chances: NDArray[np.float64], chance: Callable[[int, int], Bounds]
+) -> NDArray[np.bool_]:
     """Coins whose chances are known as floats, and by ``chance(i, digits)`` to any number of digits."""
     fell = np.empty(chances.size, dtype=bool)
     for at, place, words in stream.runs(chances.size):
@@ -31,7 +33,7 @@ def compared(stream: Stream, chances: NDArray[np.float64], chance: Callable[[int
         apart -= chances[at]
         np.less(apart, 0.0, out=fell[at])
         for i in (np.abs(apart, out=apart) < MARGIN).nonzero()[0].tolist():
-            fell[at.start + i] = _settled(int(words[i]), stream.beyond(place + i), partial(chance, at.start + i))
+            fell[at.start + i] = _is_below(int(words[i]), stream.beyond(place + i), partial(chance, at.start + i))
     return fell
 
 
@@ -39,10 +41,10 @@ def falls(stream: Stream, chance: float, exactly: Callable[[int], Bounds]) -> bo
     """One such coin: an answer takes one, and Python's own arithmetic is quicker for it than arrays are."""
     place, word = stream.word()
     apart = (word >> 11) * 2.0**-53 - chance
-    return _settled(word, stream.beyond(place), exactly) if abs(apart) < MARGIN else apart < 0.0
+    return _is_below(word, stream.beyond(place), exactly) if abs(apart) < MARGIN else apart < 0.0
 
 
-def _settled(word: int, further: Stream, exactly: Callable[[int], Bounds]) -> bool:
+def _is_below(word: int, further: Stream, exactly: Callable[[int], Bounds]) -> bool:
     from unworn.noise.exact_comparison import Uniform  # seldom needed, and slow to import
 
     return Uniform(word, further).below(exactly)

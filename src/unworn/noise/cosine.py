@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unworn.noise.comparison import compared, falls
+from unworn.noise.comparison import compare_chances, falls
 from unworn.noise.draws import one_uniform, uniform
 from unworn.noise.inversion import Integers
 from unworn.noise.noise_checks import WIDEST, check_whole
@@ -43,7 +43,7 @@ def raised_cosine(stream: Stream, N: int, size: int) -> Integers:
     for start in range(0, size, _AT_ONCE):
         block = drawn[start : start + _AT_ONCE]
         block[:] = uniform(stream, N, block.size)
-        block[~compared(stream, chances(block, N), _exactly(block, N))] -= N
+        block[~compare_chances(stream, chances(block, N), _exactly(block, N))] -= N
     return drawn
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unworn.noise.comparison import compared
+from unworn.noise.comparison import compare_chances
 from unworn.noise.discrete_laplace import laplace
 from unworn.noise.inversion import Floats, Integers
 from unworn.noise.noise_checks import WIDEST, check_scale, check_whole
@@ -51,7 +51,7 @@ def _kept(stream: Stream, sd: float, tries: int) -> Integers:
 
         return kept_chance(sd, t, int(tried[i]), digits)
 
-    return tried[compared(stream, chances(tried, sd, t), chance)]
+    return tried[compare_chances(stream, chances(tried, sd, t), chance)]
 
 
 def chances(tried: Integers, sd: float, t: int) -> Floats:

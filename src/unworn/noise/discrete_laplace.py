@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unworn.noise.inversion import Integers, inverted
+from unworn.noise.inversion import Integers, invert_tail
 from unworn.noise.noise_checks import check_scale, check_whole
 from unworn.noise.stream import Stream
 
@@ -33,7 +33,7 @@ def laplace(stream: Stream, scale: float, size: int) -> Integers:
 
         return laplace_tail(scale, m, digits)
 
-    return inverted(stream, size, scale, partial(magnitudes, scale=scale), tail)
+    return invert_tail(stream, size, scale, partial(magnitudes, scale=scale), tail)
 
 
 def magnitudes(v: Any, scale: float) -> Any:

@@ -55,14 +55,14 @@ class Uniform:
             self._enclose()
 
 
-def settled(number: Uniform, tail: Callable[[int, int], Bounds], guess: int) -> int:
+def search_exactly(number: Uniform, tail: Callable[[int, int], Bounds], guess: int) -> int:
     """The largest m >= 0 with ``number`` < tail(m), for a tail that falls strictly from tail(0) > ``number`` to 0.
 
     ``tail(m, digits)`` gives bounds. The search doubles its steps away from a guess and then halves them, so that a
     poor guess costs time and never the result.
 
     >>> number = Uniform(2**57, Stream(bytes(32)))  # 2^-7
-    >>> settled(number, lambda m, digits: (Decimal(2) ** -m, Decimal(2) ** -m), guess=2)
+    >>> search_exactly(number, lambda m, digits: (Decimal(2) ** -m, Decimal(2) ** -m), guess=2)
     6
     """
 

@@ -37,7 +37,7 @@ Tail = Callable[[int, int], "Bounds"]
 """P(X >= m) to a number of digits."""
 
 
-def inverted(stream: Stream, size: int, scale: float, magnitude: Magnitude, tail: Tail) -> Integers:
+def invert_tail(stream: Stream, size: int, scale: float, magnitude: Magnitude, tail: Tail) -> Integers:
     """Draws X with P(X >= m) = tail(m, digits) for m >= 1, and X distributed as -X, one word each.
 
     ``magnitude`` must be wrong by less than MARGIN / 1000 scales where v >= 2^-20.
@@ -58,7 +58,7 @@ def inverted(stream: Stream, size: int, scale: float, magnitude: Magnitude, tail
         doubt = np.abs(real, out=real) > doubtful
         doubt |= folded < TAIL
         for i in doubt.nonzero()[0].tolist():
-            found[i] = _settled(int(folded[i]), stream.beyond(place + i), tail, int(found[i]))
+            found[i] = _invert_one(int(folded[i]), stream.beyond(place + i), tail, int(found[i]))
         found ^= negative
         np.subtract(found, negative, out=drawn[at])
     return drawn
@@ -71,11 +71,11 @@ def _one(stream: Stream, scale: float, magnitude: Magnitude, tail: Tail) -> int:
     real = magnitude((folded | 1) * 2.0**-64)
     found: int = math.floor(real)
     if abs(real - found - 0.5) > 0.5 - MARGIN * scale or folded < TAIL:
-        found = _settled(folded, stream.beyond(place), tail, found)
+        found = _invert_one(folded, stream.beyond(place), tail, found)
     return -found if word >> 63 else found
 
 
-def _settled(word: int, further: Stream, tail: Tail, guess: int) -> int:
+def _invert_one(word: int, further: Stream, tail: Tail, guess: int) -> int:
     from unworn.noise import exact_comparison  # seldom needed, and slow to import
 
-    return exact_comparison.settled(exact_comparison.Uniform(word, further), tail, guess)
+    return exact_comparison.search_exactly(exact_comparison.Uniform(word, further), tail, guess)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unworn.noise.comparison import compared
+from unworn.noise.comparison import compare_chances
 from unworn.noise.draws import uniform
 from unworn.noise.inversion import Integers
 from unworn.noise.noise_checks import check_whole
@@ -58,15 +58,15 @@ def exponentials(stream: Stream, scores: ArrayLike, rate: float, size: int) -> I
         apart = np.minimum(sums[passed] - points, np.where(passed > 0, points - sums[passed - 1], math.inf))
         drawn[at] = last - passed
         for i in (apart < edge).nonzero()[0].tolist():
-            drawn[at.start + i] = _settled(int(words[i]), stream.beyond(place + i), gaps, rate, last - int(passed[i]))
+            drawn[at.start + i] = _draw_one(int(words[i]), stream.beyond(place + i), gaps, rate, last - int(passed[i]))
     return drawn
 
 
-def _settled(word: int, further: Stream, gaps: Gaps, rate: float, guess: int) -> int:
+def _draw_one(word: int, further: Stream, gaps: Gaps, rate: float, guess: int) -> int:
     from unworn.noise import exact_comparison  # seldom needed, and slow to import
     from unworn.noise.shares import WeightShares
 
-    return exact_comparison.settled(exact_comparison.Uniform(word, further), WeightShares(gaps, rate), guess)
+    return exact_comparison.search_exactly(exact_comparison.Uniform(word, further), WeightShares(gaps, rate), guess)
 
 
 def permute_and_flip(stream: Stream, scores: ArrayLike, rate: float) -> int:
@@ -99,7 +99,7 @@ def permuted_and_flipped(stream: Stream, scores: ArrayLike, rate: float, size: i
     most = max(1, _COINS_AT_ONCE // gaps.size)
     for start in range(0, size, most):
         rows = min(most, size - start)
-        fell = compared(stream, np.tile(weights, rows), chance).reshape(rows, gaps.size)
+        fell = compare_chances(stream, np.tile(weights, rows), chance).reshape(rows, gaps.size)
         place = np.cumsum(fell, axis=1)
         which = np.empty(rows, dtype=np.int64)
         for number in np.unique(place[:, -1]).tolist():  # how many fell: at least one, the best

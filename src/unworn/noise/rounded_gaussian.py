@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from unworn.noise.inversion import Integers, inverted
+from unworn.noise.inversion import Integers, invert_tail
 from unworn.noise.noise_checks import check_scale, check_whole
 from unworn.noise.stream import Stream
 
@@ -41,7 +41,7 @@ def gaussian(stream: Stream, sd: float, size: int) -> Integers:
 
         return gaussian_tail(sd, m, digits)
 
-    return inverted(stream, size, sd, partial(magnitudes, sd=sd), tail)
+    return invert_tail(stream, size, sd, partial(magnitudes, sd=sd), tail)
 
 
 def magnitudes(v: Any, sd: float) -> Any:

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from unworn.bounds.transfer import registry
-from unworn.plan.guess_price import MOST, final_width, guess_width, untouched_width
-from unworn.plan.option_prices import asks_within, most_asks, noise_width, told
+from unworn.plan.guess_price import MOST, final_width, guess_width, noisy_check_width, untouched_width
+from unworn.plan.option_prices import asks_within, most_asks, noise_width, width_and_reason
 from unworn.plan.result import Plan
 from unworn.plan.strongest_attack import attack_width, attacked_asks
 
@@ -41,7 +41,7 @@ Asks = Callable[[int], int | None]
 
 def ticks(plan: Plan) -> int:
     """How often the two functions below tick in all."""
-    return 2 * len(_DRAWN) + 2
+    return 2 * len(_DRAWN) + 2 + bool(plan.surprises)
 
 
 def width_curves(plan: Plan, tick: Tick = lambda: None) -> list[dict[str, Any]]:
@@ -54,11 +54,14 @@ def width_curves(plan: Plan, tick: Tick = lambda: None) -> list[dict[str, Any]]:
         last = 100 * max([100, *(option.asks for option in plan.options if option.asks and option.asks < plan.asks)])
 
     def width(name: str, asks: int) -> float | None:
-        return told(name, plan.rows, asks, plan.surprises, beta)[0]
+        return width_and_reason(name, plan.rows, asks, plan.surprises, beta)[0]
 
-    theorem = published(plan)
+    theorem = best_published_theorem(plan)
     fresh = untouched_width(plan.rows, beta)
     lines: dict[str, Widths] = {name: partial(width, name) for name in _DRAWN}
+    if plan.surprises:
+        checked = f"GuessAndCheck(surprises={plan.surprises})"
+        lines[checked] = lambda asks: noisy_check_width(plan.rows, asks, plan.surprises, beta)
     lines[_label(theorem)] = lambda asks: noise_width(theorem, plan.rows, asks, beta)
     references: dict[str, Widths] = {
         FINAL: lambda asks: final_width(plan.rows, asks, plan.surprises, beta),
@@ -83,7 +86,7 @@ def ask_curves(plan: Plan, width: float, tick: Tick = lambda: None) -> list[dict
 
     Lines begin about where the first ask can be answered.
     """
-    beta, theorem = 1 - plan.confidence, published(plan)
+    beta, theorem = 1 - plan.confidence, best_published_theorem(plan)
 
     def most(name: str, rows: int) -> int | None:
         return most_asks(name, rows, width, beta, _CLOSE)
@@ -122,7 +125,7 @@ def _begin(path: dict[int, int | None], most: Asks) -> None:
         low, high = (low, middle) if path[middle] else (middle, high)
 
 
-def published(plan: Plan) -> str:
+def best_published_theorem(plan: Plan) -> str:
     """The published theorem with the narrowest intervals, by its name in the registry."""
     names = [name for name in registry.THEOREMS if not name.startswith(("F ", "D2", "D1", "splitting", "rounding"))]
     asks, beta = min(plan.asks, plan.rows), 1 - plan.confidence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, exp, log
 
-from unworn.bounds import clopper_pearson
+from unworn.bounds import chernoff_kl, clopper_pearson
 from unworn.bounds.code_length import Pattern, distance_nats, log_final_level
 from unworn.bounds.noisy_agreement import all_surprises
 from unworn.bounds.numerics import LN2
@@ -27,35 +27,60 @@ _TYPICAL_OFFSET = 2
 """How many cells a wrong guess is taken to be off."""
 _WORD = LN2 + distance_nats(_TYPICAL_OFFSET, _TYPICAL_CELLS)
 """What the word of a typical surprise costs, on whichever side it lies."""
+_SHARE = Facts("binary", 0.0, 1.0, zero_one=True)
 
 
-def guess_width(rows: int, asks: int, surprises: int, beta: float) -> float:
-    """What an exact guess of one half gets from guess and check at the last planned ask."""
+def guess_width(
+    rows: int, asks: int, surprises: int, beta: float, *, error: float | None = None, zero_one: bool = True
+) -> float:
+    """What an exact guess of one half gets from guess and check at the last planned ask.
+
+    ``error`` is the standard error of the guess, if not that of as many rows; other means than shares are of values
+    in [0, 1].
+    """
     wrong = _dearest(asks - 1, surprises)
     pattern = Pattern.typical(asks - 1, wrong)
     state = State(rows, log(beta), None, asks - 1, wrong, wrong * _WORD, pattern=pattern)
     mechanism = GuessAndCheck()
-    offer = mechanism.offer(state, Facts("binary", 0.0, 1.0, zero_one=True), Guess(0.5))
-    return published_width(mechanism, offer, 0)
+    facts = Facts("binary" if zero_one else "unit", 0.0, 1.0, zero_one=zero_one)
+    return published_width(mechanism, mechanism.offer(state, facts, Guess(0.5, error)), 0)
 
 
 def noisy_check_width(rows: int, asks: int, surprises: int, beta: float) -> float | None:
     """The same where agreement is told with noise, for so many planned surprises; none where that cannot be priced.
 
-    Besides them there are the surprises that come by chance where guesses are right, as many as are reckoned with.
-
     >>> [round(noisy_check_width(10_000, 1_000, wrong, 0.05), 4) for wrong in (5, 25, 100)]
-    [0.0668, 0.083, 0.1066]
+    [0.0682, 0.0877, 0.116]
     """
+    end = _noisy_check_end(rows, asks, surprises, beta)
+    return end and published_width(end[0], end[0].offer(end[1], _SHARE, Guess(0.5)), 0)
+
+
+def noisy_check_final(rows: int, asks: int, surprises: int, beta: float) -> float | None:
+    """The half-width of a final number after such a conversation.
+
+    >>> round(noisy_check_final(10_000, 1_000, 20, 0.05), 4), round(final_width(10_000, 1_000, 20, 0.05), 4)
+    (0.0417, 0.0877)
+    """
+    end = _noisy_check_end(rows, asks, surprises, beta)
+    if end is None:
+        return None
+    side = log_final_level(log(beta), end[0].spent(end[1]), 1) - LN2
+    return _half_width(rows, side / (1.0 - end[1].kept) + LN2)
+
+
+def _noisy_check_end(rows: int, asks: int, surprises: int, beta: float) -> tuple[GuessAndCheck, State] | None:
+    """Before the last ask: all surprises that were planned are used up, and those that come by chance if guesses are
+    right, as many as are reckoned with; from then on terms are those of twice as many."""
     wrong = max(surprises, 1)
-    mechanism, share = GuessAndCheck(surprises=wrong), Facts("binary", 0.0, 1.0, zero_one=True)
+    mechanism = GuessAndCheck(surprises=wrong)
     state = mechanism.begin(rows, 1.0 - beta, asks)
-    first = mechanism.offer(state, share, Guess(0.5))
+    first = mechanism.offer(state, _SHARE, Guess(0.5))
     if not isinstance(first.payload, NoisyCheckPayload):
         return None
-    nats = all_surprises(wrong) * mechanism.cost(first, [1, rows // 2])[1]
-    last = replace(state, asked=asks - 1, surprises=min(wrong, asks - 1), nats=nats, kept=first.payload.kept)
-    return published_width(mechanism, mechanism.offer(last, share, Guess(0.5)), 0)
+    used = min(all_surprises(wrong), asks - 1)
+    nats = used * mechanism.cost(first, [1, rows // 2])[1]
+    return mechanism, replace(state, asked=asks - 1, surprises=used, nats=nats, kept=first.payload.kept)
 
 
 def code_nats(asks: int, surprises: int) -> float:
@@ -73,18 +98,19 @@ def floor_width(rows: int, asks: int, surprises: int, beta: float) -> float:
     return _half_width(rows, log(beta) - code_nats(asks, surprises) + LN2)
 
 
-def final_width(rows: int, asks: int, surprises: int, beta: float) -> float:
+def final_width(rows: int, asks: int, surprises: int, beta: float, *, zero_one: bool = True) -> float:
     """The half-width of a final number after so many asks and surprises."""
-    return _half_width(rows, log_final_level(log(beta), code_nats(asks, surprises), 1))
+    return _half_width(rows, log_final_level(log(beta), code_nats(asks, surprises), 1), zero_one)
 
 
-def untouched_width(rows: int, beta: float) -> float:
+def untouched_width(rows: int, beta: float, *, zero_one: bool = True) -> float:
     """The half-width of one number from as many rows that nobody had asked anything before."""
-    return _half_width(rows, log(beta))
+    return _half_width(rows, log(beta), zero_one)
 
 
-def _half_width(rows: int, log_level: float) -> float:
-    low, high = clopper_pearson(rows // 2, rows, min(log_level, 0.0))
+def _half_width(rows: int, log_level: float, zero_one: bool = True) -> float:
+    level = min(log_level, 0.0)
+    low, high = clopper_pearson(rows // 2, rows, level) if zero_one else chernoff_kl(0.5, rows, level)
     return float(high - low) / 2
 
 

@@ -12,6 +12,7 @@ from unworn.plan.option_prices import (
     certificates,
     most_asks,
     noise_width,
+    noisy_checks,
     option,
     price,
     right,
@@ -43,6 +44,8 @@ def options(rows: int, asks: int, surprises: int, confidence: float, within: flo
     chosen = [price(name, rows, asks, surprises, confidence) for name in KINDS]
     if within is not None:
         chosen = [replace(option, asks=_asks(option, rows, asks, within, 1 - confidence)) for option in chosen]
+    if surprises:
+        chosen.append(noisy_checks(rows, asks, surprises, confidence))
     chosen.sort(key=lambda option: (not is_of_values(option), _narrow(option)))
     return (*chosen, *sorted(_comparisons(rows, asks, 1 - confidence), key=_narrow))
 
@@ -58,16 +61,17 @@ def best_of(found: Sequence[Option], asks: int, surprises: int) -> tuple[str, st
         return _GUESSING, None, "none, for a share near one half: bring more rows or plan fewer asks"
     best, guesses = able[0], right(asks, surprises)
     other, told = _unguessed(found)
-    if best.mechanism in GUESSED:
+    if _is_guessed(best):
         return best.mechanism, other, f"{best.mechanism}, if {guesses}; without guesses {told}"
-    guessed = next((option.width for option in able if option.mechanism == _GUESSING), None)
-    beside = f"{_GUESSING} gives {half(guessed) if guessed else 'no interval'} if {guesses}"
+    guessed = next((option for option in able if option.mechanism.startswith(_GUESSING)), None)
+    gives = f"{guessed.mechanism} gives {half(guessed.width)}" if guessed else f"{_GUESSING} gives no interval"
+    beside = f"{gives} if {guesses}"
     return best.mechanism, best.mechanism, f"{best.mechanism}, {half(best.width)} whatever the guesses; {beside}"
 
 
 def _unguessed(found: Sequence[Option]) -> tuple[str | None, str]:
     """What to take when there are no guesses: the most asks where those were sought, else the narrowest."""
-    free = [option for option in found if _competes(option) and option.mechanism not in GUESSED]
+    free = [option for option in found if _competes(option) and not _is_guessed(option)]
     if any(option.asks is not None for option in free):
         most = max(free, key=lambda option: option.asks or 0)
         if most.asks:
@@ -85,6 +89,11 @@ def _unguessed(found: Sequence[Option]) -> tuple[str | None, str]:
 def _competes(option: Option) -> bool:
     """Whether a mechanism answers any share with a value, as the others do."""
     return option.tells == "values" and not option.comparison
+
+
+def _is_guessed(option: Option) -> bool:
+    """Whether a mechanism holds guesses against the rows, with whatever parameters."""
+    return option.mechanism.partition("(")[0] in GUESSED
 
 
 def _narrow(option: Option) -> float:

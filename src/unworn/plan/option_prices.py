@@ -27,11 +27,12 @@ from unworn.mechanisms import (
     Thresholdout,
 )
 from unworn.mechanisms.coded.coded_mechanism import CodedMechanism
+from unworn.mechanisms.contract.declarations import THEOREM_U
 from unworn.mechanisms.noisy.noisy_mean import THEOREM_F
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy
 from unworn.plan import other_options
-from unworn.plan.guess_price import MOST, guess_width
-from unworn.plan.other_options import Told
+from unworn.plan.guess_price import MOST, guess_width, noisy_check_width
+from unworn.plan.other_options import WidthAndReason
 from unworn.plan.result import Option, Tells
 
 HOPELESS = 0.5
@@ -63,12 +64,24 @@ def price(mechanism: str, rows: int, asks: int, surprises: int, confidence: floa
     >>> price("AboveThreshold", 10_000, 1_000, 0, 0.95).tells
     'sides'
     """
-    width, reason = told(mechanism, rows, asks, surprises, 1 - confidence)
+    width, reason = width_and_reason(mechanism, rows, asks, surprises, 1 - confidence)
     theorem = theorem_of(mechanism, rows, asks, 1 - confidence)
     return option(mechanism, theorem, width, reason, tells=_TELLS.get(mechanism, "values"))
 
 
-def told(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> Told:
+def noisy_checks(rows: int, asks: int, surprises: int, confidence: float) -> Option:
+    """Guess and check where so many surprises are planned that agreement is told with noise.
+
+    >>> option = noisy_checks(10_000, 1_000, 20, 0.95)
+    >>> option.mechanism, option.theorem, round(option.width, 2)
+    ('GuessAndCheck(surprises=20)', 'one currency (Theorem U)', 0.08)
+    """
+    width = noisy_check_width(rows, asks, surprises, 1 - confidence)
+    reason = _TOO_LARGE if width is None else f"{right(asks, surprises)}; agreement is told with noise"
+    return option(f"GuessAndCheck({surprises=})", THEOREM_U, width, reason)
+
+
+def width_and_reason(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     """The bare half-width, however large, and what to know about it."""
     kind = KINDS[mechanism]
     if kind is GuessAndCheck:
@@ -156,24 +169,24 @@ def _noise_widths(names: tuple[str, ...], rows: int, asks: int, beta: float) -> 
     return {name: width for name, width in found.items() if width is not None}
 
 
-def _noisy(kind: type[Noisy], what: str, rows: int, asks: int, beta: float) -> Told:
+def _noisy(kind: type[Noisy], what: str, rows: int, asks: int, beta: float) -> WidthAndReason:
     width = min(_noise_widths(kind.certificates, rows, asks, beta).values(), default=None)
     return width, f"needs no guesses; {what}" if width is not None else _TOO_LARGE
 
 
-def _splitting(rows: int, asks: int, beta: float) -> Told:
+def _splitting(rows: int, asks: int, beta: float) -> WidthAndReason:
     if asks > rows:
         return None, "there are fewer rows than asks"
     part = rows // asks
     return splitting_exact(rows, asks, beta), f"{part:,} {'row' if part == 1 else 'rows'} per ask"
 
 
-def _rounding(rows: int, asks: int, beta: float) -> Told:
+def _rounding(rows: int, asks: int, beta: float) -> WidthAndReason:
     return best_rounding(rows, asks, beta)[1], "needs no guesses; no noise"
 
 
 @lru_cache(maxsize=1024)
-def _subsampled(rows: int, asks: int, beta: float) -> Told:
+def _subsampled(rows: int, asks: int, beta: float) -> WidthAndReason:
     drawn = min(rows, DRAWN)
     try:
         width = Subsampled(drawn=drawn).best(rows, asks, beta)[1] if asks <= _MOST_COMPOSED else None
@@ -184,7 +197,7 @@ def _subsampled(rows: int, asks: int, beta: float) -> Told:
     return width, f"quick: an ask reads {drawn:,} rows" if drawn < rows else "reads all rows, so it is Laplace's equal"
 
 
-def _one_sample(rows: int, asks: int, beta: float) -> Told:
+def _one_sample(rows: int, asks: int, beta: float) -> WidthAndReason:
     """No interval at all: its promise is about a chance, so it never competes."""
     coin = "one row per ask: a coin, not an interval"
     if asks > _MOST_COMPOSED:
@@ -197,7 +210,7 @@ def _one_sample(rows: int, asks: int, beta: float) -> Told:
 
 
 @lru_cache(maxsize=1024)
-def _other(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> Told:
+def _other(mechanism: str, rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     if asks > _MOST_COMPOSED and not issubclass(KINDS[mechanism], CodedMechanism):
         return None, _TOO_LARGE
     try:
@@ -206,7 +219,7 @@ def _other(mechanism: str, rows: int, asks: int, surprises: int, beta: float) ->
         return None, _HOPELESSLY[_TELLS.get(mechanism, "values")]
 
 
-_PRICES: dict[type[Mechanism], Callable[[int, int, float], Told]] = {
+_PRICES: dict[type[Mechanism], Callable[[int, int, float], WidthAndReason]] = {
     BoundedNoise: partial(_noisy, BoundedNoise, "noise without tails"),
     Gaussian: partial(_noisy, Gaussian, "normal noise"),
     Laplace: partial(_noisy, Laplace, "pure privacy"),
@@ -215,7 +228,7 @@ _PRICES: dict[type[Mechanism], Callable[[int, int, float], Told]] = {
     Subsampled: _subsampled,
     OneSample: _one_sample,
 }
-_OTHERS: dict[type[Mechanism], Callable[[int, int, int, float], Told]] = {
+_OTHERS: dict[type[Mechanism], Callable[[int, int, int, float], WidthAndReason]] = {
     PrivateGuessAndCheck: other_options.private_guess_and_check,
     Thresholdout: other_options.thresholdout,
     MultiplicativeWeights: other_options.multiplicative_weights,

@@ -34,11 +34,11 @@ _SHARE = Facts("binary", 0.0, 1.0, zero_one=True)
 _CLIMB = 2
 """How many steps an improvement is taken to be."""
 
-Told = tuple[float | None, str]
+WidthAndReason = tuple[float | None, str]
 """A half-width, none where it cannot be had, and what to know about it."""
 
 
-def above_threshold(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def above_threshold(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     """How far past the threshold the last answer may lie, all tops but one being given."""
     search, tops = AboveThreshold(0.5, None), max(1, surprises)
     state = typical_state(search.begin(rows, 1 - beta), asks - 1, tops - 1, 0.0)
@@ -46,7 +46,7 @@ def above_threshold(rows: int, asks: int, surprises: int, beta: float) -> Told:
     return search.beyond(search.offer(state, _SHARE, None)), how
 
 
-def ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def ladder(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     """The width of the last score that goes on the board, near one half."""
     board = Ladder(1 / ceil(2 * sqrt(rows)))
     steps = round(1 / board.step)
@@ -57,7 +57,7 @@ def ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
     return likely_width(board, offer), how
 
 
-def paired_ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def paired_ladder(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     """The largest lead, of a new model over the best, that may go unannounced whatever they differ on."""
     board = PairedLadder()
     state = typical_state(board.begin(rows, 1 - beta), asks - 1, surprises, 0.0)
@@ -66,37 +66,37 @@ def paired_ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
     return board.reveal(offer, 0).high, how
 
 
-def sparse_vector(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def sparse_vector(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     tops = max(1, surprises)
     best = SparseVector.for_(rows=rows, asks=asks, confidence=1 - beta, tops=tops)
     how = f"AboveThreshold that also hides every row; {_times(tops, 'yes', 'yeses')}"
     return price(best, rows, asks, log1p(beta - 1)).width, how
 
 
-def private_ladder(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def private_ladder(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     tops = max(1, surprises)
     best = PrivateLadder.for_(rows=rows, asks=asks, confidence=1 - beta, tops=tops)
     how = f"a board that also hides every row; {_times(tops, 'improvement')}"
     return price(best, rows, asks, log1p(beta - 1)).width, how
 
 
-def private_guess_and_check(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def private_guess_and_check(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     chosen = PrivateGuessAndCheck(tops=surprises + 1).settled(rows, 1 - beta, asks)
     return chosen.reach(rows, asks, 1 - beta), "hides every row; noise where a guess is wrong"
 
 
-def thresholdout(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def thresholdout(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     chosen = Thresholdout(budget=surprises + 1).settled(rows, 1 - beta, asks)
     return chosen.reach(rows, asks, 1 - beta), "the same with the noise as it was published"
 
 
-def multiplicative_weights(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def multiplicative_weights(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     how = f"needs no guesses, but a domain; priced for {SMALL_DOMAIN:,} cells"
     chosen = MultiplicativeWeights(domain=_domain(SMALL_DOMAIN)).settled(rows, 1 - beta, asks)
     return chosen.reach(rows, asks, 1 - beta), how
 
 
-def median_oracle(rows: int, asks: int, surprises: int, beta: float) -> Told:
+def median_oracle(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     how = f"needs no guesses, but a tiny domain; priced for {TINY_DOMAIN} points"
     chosen = MedianOracle(domain=_domain(TINY_DOMAIN)).settled(rows, 1 - beta, asks)
     return chosen.reach(rows, asks, 1 - beta), how

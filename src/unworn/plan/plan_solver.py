@@ -9,10 +9,12 @@ from collections.abc import Callable
 from numbers import Real
 
 from unworn.basics.display import show_value
+from unworn.basics.float_settings import with_usual_floats
 from unworn.plan.guess_price import MOST, final_width, floor_width, guess_width, untouched_width
 from unworn.plan.result import Plan
 
 
+@with_usual_floats
 def plan(
     rows: float | None = None,
     asks: float | None = None,
@@ -29,7 +31,7 @@ def plan(
     >>> found = plan(rows=10_000, asks=1_000)
     >>> print(found.advice.partition("Each")[0].strip())
     Ask freely: 10,000 rows, 1,000 asks, 95 % for all answers together.
-    After them, with 0 surprises, an answer that agrees with its guess is ± 0.0375.
+    After them, if every guess is right, an answer that agrees with its guess is ± 0.0375.
     >>> round(found.final, 4), round(found.untouched, 4)
     (0.0108, 0.0098)
     >>> plan(asks=1_000, width=0.05).rows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from unworn.basics.display import show_html
-from unworn.plan.guess_price import MOST, code_nats, guess_width, noisy_check_width
+from unworn.plan.guess_price import MOST, code_nats, guess_width, noisy_check_final
 from unworn.queries.table_output import to_frame
 
 Tells = Literal["values", "domain values", "sides", "bests", "coins"]
@@ -42,6 +42,8 @@ def count_of(asks: int) -> str:
 class Option:
     """What one mechanism would give for the same rows and asks, by one theorem.
 
+    ``mechanism`` is its name, with the parameter that makes it another option than the defaults are.
+
     ``width`` is None where no interval shorter than the whole range can be promised. ``asks`` is given when the plan
     was solved for asks: how many this mechanism could answer within the plan's width. A ``comparison`` is another
     theorem about a mechanism that is already listed: also true, but wider. ``tells`` is what the mechanism answers
@@ -63,9 +65,10 @@ class Plan:
 
     ``floor`` is that of the confidence limits alone at the last ask, which sharpening approaches; ``untouched`` is that
     of one number if nothing had been asked of these rows before. ``best`` is the mechanism with the narrowest intervals
-    if no more than ``surprises`` guesses are wrong, ``best_without_guesses`` the one to take if you have no guesses
-    (None where no mechanism can serve), and ``reason`` says both in words. ``options`` has the mechanisms from the
-    narrowest to the widest, then those that answer something other than a share, then other theorems for comparison.
+    if no more than ``surprises`` guesses are wrong, as one would write it (``GuessAndCheck(surprises=20)``),
+    ``best_without_guesses`` the one to take if you have no guesses (None where no mechanism can serve), and ``reason``
+    says both in words. ``options`` has the mechanisms from the narrowest to the widest, then those that answer
+    something other than a share, then other theorems for comparison.
     """
 
     rows: int
@@ -104,41 +107,42 @@ class Plan:
     @property
     def noisy_check_width(self) -> float | None:
         """What ``width`` would be with ``GuessAndCheck(surprises=...)``, which tells agreement with noise."""
-        asks = min(self.asks, _MANY)
-        if not self.surprises:
-            return None
-        return noisy_check_width(self.rows, asks, min(self.surprises, asks), 1 - self.confidence)
+        name = f"GuessAndCheck(surprises={self.surprises})"
+        return next((option.width for option in self.options if option.mechanism == name), None)
 
     @property
     def advice(self) -> str:
         """What to do, in sentences."""
-        wrong = f"{self.surprises:,} {'surprise' if self.surprises == 1 else 'surprises'}"
+        some = f"{self.surprises:,} {'guess is' if self.surprises == 1 else 'guesses are'} wrong"
+        wrong = some if self.surprises else "every guess is right"
         asks = min(self.asks, _MANY)
         more = guess_width(self.rows, asks, min(self.surprises + 1, asks - 1), 1 - self.confidence)
         within = " in a million asks" if self.asks > _MANY else ""
-        noisy = self.noisy_check_width
-        told_with_noise = (
-            [
-                f"So many surprises are cheaper where agreement is told with noise: with "
-                f"GuessAndCheck(surprises={self.surprises}) it is {half(noisy)}."
-            ]
-            if noisy is not None and noisy < self.width and self.width > 0
-            else []
-        )
         free = "Ask freely" if self.best == "GuessAndCheck" and self.width < 0.5 else "Ask with care"
         return "\n".join(
             [
                 f"{free}: {self.rows:,} rows, {count_of(self.asks)}, {100 * self.confidence:g} % for all answers "
                 "together.",
-                f"After them, with {wrong}, an answer that agrees with its guess is {half(self.width)}.",
-                f"Each wrong guess costs about {self.surprise_nats:.0f} nats{within}: one more would make it "
-                f"{half(more)}. Right ones cost next to nothing.",
-                *told_with_noise,
+                f"After them, if {wrong}, an answer that agrees with its guess is {half(self.width)}.",
+                f"Each wrong guess (a surprise) costs about {self.surprise_nats:.0f} nats{within}: one more would make "
+                f"it {half(more)}. Right ones cost next to nothing.",
                 f"Your final number will be {half(self.final)}; that of an untouched test set would be "
                 f"{half(self.untouched)}.",
+                *self._noisy_checks(),
                 "The number of asks need not be planned: for GuessAndCheck asks= is a cap that changes no price.",
                 f"Best: {self.reason}.",
             ]
+        )
+
+    def _noisy_checks(self) -> Iterator[str]:
+        """What many wrong guesses would cost if agreement were told with noise, where that is less."""
+        noisy = self.noisy_check_width
+        if noisy is None or not noisy < self.width:
+            return
+        final = noisy_check_final(self.rows, self.asks, self.surprises, 1 - self.confidence)
+        yield (
+            f"So many wrong guesses cost less where agreement is told with noise: GuessAndCheck("
+            f"surprises={self.surprises}) gives {half(noisy)}, and a final number of {half(final)}."
         )
 
     def frame(self, theorems: bool = False) -> Any:

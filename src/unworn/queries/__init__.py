@@ -107,6 +107,9 @@ _READERS: dict[str, Callable[[Any], Query]] = {
     "risk": lambda data: _argmin().risk_from_json(data),
     "curvature": lambda data: _argmin().curvature_from_json(data),
     "moment": lambda data: _mixture().moment_from_json(data),
+    "edge": lambda data: _votes().WeightedEdge.from_json(data),
+    "majority": lambda data: _votes().MajorityError.from_json(data),
+    "blend": lambda data: _blend().Blend.from_json(data),
     "hypothesis": lambda data: hypothesis_from_json(data, parse),
 }
 
@@ -115,6 +118,18 @@ def _argmin() -> Any:
     from unworn.queries.learning import argmin  # loaded by those who optimise
 
     return argmin
+
+
+def _votes() -> Any:
+    from unworn.queries.learning import votes
+
+    return votes
+
+
+def _blend() -> Any:
+    from unworn.queries.learning import blend
+
+    return blend
 
 
 def _mixture() -> Any:

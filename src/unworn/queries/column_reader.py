@@ -71,7 +71,7 @@ def read_column(
 def read_predictions(data: Any) -> Column:
     """Predictions, one per row, or scores, rows × classes; ``Unaskable`` for what is neither number, boolean nor text.
 
-    A missing number is NaN here and has no mark: it is no finite number, and so takes a metric's worst value.
+    A missing number is NaN here and has no mark: it is not a finite number, and so takes a metric's worst value.
 
     >>> read_predictions([True, False]).kind, read_predictions([[0.5, 0.5]]).values.shape
     ('bool', (1, 2))

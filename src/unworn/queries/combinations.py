@@ -68,6 +68,20 @@ def _ratio_image(box: Box, ends: Numbers) -> tuple[float, float]:
     return _cut(_over(low, most), ends), _cut(largest, ends)
 
 
+def _subgroup(values: Numbers, settings: Numbers) -> float:
+    """A mean in a subgroup from that of its distances to a centre, 0 elsewhere, and the subgroup's share."""
+    above, share = values[0], max(values[1], 0.0)
+    return _cut(settings[2] + math.copysign(_over(abs(above), share), above), settings)
+
+
+def _subgroup_image(box: Box, settings: Numbers) -> tuple[float, float]:
+    (low, high), (least, most) = box[0], (max(box[1][0], 0.0), max(box[1][1], 0.0))
+    # The nearer an end is to the centre, the less of the share it takes; and of no rows at all nothing is known.
+    lowest = _over(low, most) if low > 0 else _over(low, least) if least > 0 else -math.inf
+    highest = -_over(-high, most) if high < 0 else _over(high, least) if least > 0 else math.inf
+    return _cut(settings[2] + lowest, settings), _cut(settings[2] + highest, settings)
+
+
 def _cut(value: float, ends: Numbers) -> float:
     return min(max(value, ends[0]), ends[1])
 
@@ -155,6 +169,7 @@ COMBINATIONS: dict[str, Combination] = {
     "micro_jaccard": _rising(lambda a: a / (2 - a), lambda j: 2 * j / (1 + j)),
     "root": _rising(lambda s: math.sqrt(max(s, 0.0)), lambda r: r * r, math.inf),
     "ratio": Combination(_ratio, _ratio_image, 2),
+    "subgroup": Combination(_subgroup, _subgroup_image, 2),
     "explained": Combination(_explained, _explained_image, 2),
     "matthews": Combination(
         lambda v, _: matthews(v[0], 1 - v[1], v[2]),

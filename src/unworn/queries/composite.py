@@ -51,7 +51,7 @@ class Composite:
             raise Unaskable(f"a composite is made by one of {', '.join(COMBINATIONS)}, of questions")
         if known.arguments not in (None, len(self.parts)):
             raise Unaskable(f"{self.combination} is made of {known.arguments} parts, not of {len(self.parts)}")
-        wanted = {"linear": len(self.parts), "ratio": 2}.get(self.combination, 0)
+        wanted = {"linear": len(self.parts), "ratio": 2, "subgroup": 3}.get(self.combination, 0)
         if len(self.numbers) != wanted or not all(map(math.isfinite, self.numbers)):
             raise Unaskable(f"{self.combination} of {len(self.parts)} parts needs {wanted} finite numbers")
         if self.name is not None:

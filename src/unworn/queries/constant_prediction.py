@@ -9,12 +9,17 @@ import numpy as np
 from unworn.queries.metrics.class_labels import as_class
 from unworn.queries.row_protocol import Column
 
+_SHORT = 10
+"""Characters of a number that are shown as they are; its record has all of them."""
+
 
 class ConstantPrediction:
     """The same number or class predicted for every row: what a model is measured against.
 
     >>> ConstantPrediction(2.5).label
     'the constant 2.5'
+    >>> ConstantPrediction(0.09319199988813948).label
+    'the constant 0.093192'
     """
 
     runs_code = False
@@ -24,7 +29,9 @@ class ConstantPrediction:
 
     @property
     def label(self) -> str:
-        return f"the constant {self.value!r}"
+        exact = repr(self.value)
+        rounded = isinstance(self.value, float) and len(exact) > _SHORT
+        return f"the constant {self.value:.6g}" if rounded else f"the constant {exact}"
 
     def to_json(self) -> dict[str, Any]:
         return {"constant": self.value}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
+from unworn.queries.composite import Composite
 from unworn.queries.language.literals import plain
 from unworn.queries.metrics.paired_query import Difference
 from unworn.queries.query import Facts, Query
@@ -103,6 +104,9 @@ def hypothesis(
     """  # noqa: E501
     if isinstance(query, Hypothesis):
         raise Unaskable("this is a hypothesis already: test(h.query, h.level, above=h.null) asks it, or below=h.null")
+    if isinstance(query, Composite):
+        parts = " and ".join(part.label for part in query.questions[:3])
+        raise Unaskable(f"{query.label} is made of {parts}, and one question is tested: test a part, or ask for it")
     if not isinstance(query, Query):
         raise Unaskable(f"a hypothesis is about share(...), mean(...) or a metric, not {type(query).__name__}")
     if above is not None and below is not None:

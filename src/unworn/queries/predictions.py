@@ -57,7 +57,7 @@ class FeatureFrame(Frame, Protocol):
         """What ``make`` returns, made once in a pass over the rows and forgotten with it."""
 
 
-def featured(frame: Frame) -> FeatureFrame:
+def as_feature_frame(frame: Frame) -> FeatureFrame:
     """The same frame: metrics are only ever evaluated on rows that have labels."""
     return cast(FeatureFrame, frame)
 
@@ -134,7 +134,7 @@ def _small(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def small_labels(labels: Column) -> NDArray[np.int8]:
-    """Numeric labels in a byte each: what is no whole number up to ``SMALL`` equals none of those, and is -128.
+    """Numeric labels in a byte each: what is not a whole number up to ``SMALL`` equals none of those, and is -128.
 
     >>> small_labels(Column("number", np.array([0.0, 1.0, 0.5, 300.0, np.nan]))).tolist()
     [0, 1, -128, -128, -128]
@@ -142,7 +142,8 @@ def small_labels(labels: Column) -> NDArray[np.int8]:
     values = labels.values
     with np.errstate(invalid="ignore"):
         fits = (values >= -SMALL) & (values <= SMALL) & (values == np.trunc(values))
-    small: NDArray[np.int8] = np.where(fits, values, -128).astype(np.int8)
+    small: NDArray[np.int8] = np.where(fits, values, values.dtype.type(0)).astype(np.int8)
+    small[~fits] = -128  # afterwards: no type without a sign holds it
     return small
 
 
@@ -281,6 +282,6 @@ def predicted_everywhere(source: Source, frame: FeatureFrame) -> Column:
     return frame.once((id(source), "predictions"), lambda: source.run(frame.features, frame.whole.size))
 
 
-def predicted(source: Source, frame: FeatureFrame) -> Column:
+def predictions_on(source: Source, frame: FeatureFrame) -> Column:
     """The predictions of this frame's rows."""
     return predicted_everywhere(source, frame).on(frame)

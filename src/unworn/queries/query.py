@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.basics.frozen_init import assign_fields
 from unworn.basics.json_text import canonical
 from unworn.errors import Unaskable
 from unworn.queries.row_protocol import Floats, Frame
@@ -35,6 +36,7 @@ _WORKED_OUT = frozenset({"fingerprint", "canonical_text", "_known"})
 """What a question keeps of its own: worked out once, and never sent elsewhere."""
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Everything public about one question: all that a mechanism knows before it reads rows.

@@ -7,7 +7,8 @@ randomly rounded units. A question sees a :class:`Frame`: some of the rows, colu
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -79,6 +80,16 @@ class Frame(Protocol):
 
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
         """Of an array with one entry for each of all the rows, those of these rows."""
+
+
+class SharesWork(ABC):
+    """A frame that keeps what the questions of a batch have in common, so that it is worked out once."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` returns: made once for these rows and then forgotten."""
 
 
 class Words(Protocol):
@@ -172,7 +183,7 @@ def showing_rows() -> Iterator[None]:
         _shown.reset(before)
 
 
-def guarded(run: Callable[[], T | None]) -> T:
+def run_guarded(run: Callable[[], T | None]) -> T:
     """What user code returns on rows; whatever it raises, or None, is one and the same :class:`Raised`.
 
     Even ``SystemExit``: what escaped would be an answer that nobody paid for. So would be what it prints, warns of or
@@ -211,7 +222,7 @@ def _without_workers() -> AbstractContextManager[Any]:
 
 
 def run_code(run: Callable[[], T | None]) -> T:
-    """The user's own call, inside :func:`guarded`: what *it* asks other holdouts is not shown, wherever it runs."""
+    """The user's own call, inside :func:`run_guarded`: what *it* asks other holdouts is not shown, wherever it runs."""
 
     def call() -> T | None:
         errors = _shown.get()
@@ -222,4 +233,4 @@ def run_code(run: Callable[[], T | None]) -> T:
         finally:
             _shown.reset(before)
 
-    return guarded(call)
+    return run_guarded(call)

@@ -1,4 +1,4 @@
-"""A question about the whole sample that is no mean over rows: a median, a correlation, a fitted parameter."""
+"""A question about the whole sample that is not a mean over rows: a median, a correlation, a fitted parameter."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ from unworn.mechanisms.contract.record import Record
 from unworn.record.chain_views import source_of
 from unworn.record.practice_estimate import PracticeEstimate
 from unworn.record.question_words import full_label
-from unworn.record.replay.chain_check import check_chain
 from unworn.record.replay.chunk_check import check_complete, replaying
 from unworn.record.transcript import Terms, Transcript
 
@@ -77,7 +76,7 @@ class Certificate:
 
     @property
     def theorem(self) -> str:
-        return theorem_of(self.terms.mechanism)
+        return theorem_of(self.terms.mechanism, self.record.offer)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -169,17 +168,20 @@ class Certificate:
         certificate = cls.of(Entry.from_json(data.get("terms")), Entry.from_json(data.get("entry")))
         try:
             told = certificate.to_json()
-            same = canonical(data) in (canonical(told), canonical(certificate._former(told)))
+            same = canonical(data) in map(canonical, (told, *certificate._former(told)))
         except (TypeError, ValueError, RecursionError):
             same = False
         if not same:
             raise Tampered("the card's readable part does not say what its signed entries say")
         return certificate
 
-    def _former(self, told: dict[str, Any]) -> dict[str, Any]:
-        """What a card says, in the words of earlier versions."""
+    def _former(self, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """What a card says, in the words of earlier versions. They named the theorem of the plan, also after noise."""
         words = [FORMER_WORDS.get(sentence, sentence) for sentence in told["assumptions"]]
-        return {**told, "assumptions": words, "answer": {**told["answer"], "source": self.record.published.source}}
+        answer = {**told["answer"], "source": self.record.published.source}
+        planned = {**told, "theorem": theorem_of(self.terms.mechanism)}
+        yield planned
+        yield {**planned, "assumptions": words, "answer": answer}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the card; returns where."""
@@ -280,6 +282,8 @@ def read_card(path: str | os.PathLike[str]) -> Any:
 
 def replay(entries: Sequence[Entry]) -> Transcript:
     """Fold a chain and check that every answer was priced by what came before it."""
+    from unworn.record.replay.chain_check import check_chain  # loaded by those who check
+
     with replaying():
         transcript = Transcript.of(entries)
         check_chain(entries[0], source_of(entries), signatures=False)

@@ -11,6 +11,7 @@ from unworn.basics.display import show_fields, show_html, show_line, show_number
 from unworn.basics.tags import Tags
 from unworn.queries.composite import Composite
 from unworn.record.answer import Answer
+from unworn.record.meter import show_cost
 from unworn.record.question_words import label_words
 
 
@@ -128,4 +129,4 @@ class DerivedQuote:
 
     def __str__(self) -> str:
         width = show_width(self.width) if math.isfinite(self.width) else "without a bound"
-        return f"{show_line(self.label)}: {width}, costs {self.cost:.3g} {self.currency}"
+        return f"{show_line(self.label)}: {width}, costs {show_cost(self.cost)} {self.currency}"

@@ -7,12 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from unworn.basics.display import show_fields, show_html, show_line, show_number, show_width
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import Exhausted
 from unworn.mechanisms import Guess
 from unworn.mechanisms.contract.conversation import likely_width
 from unworn.mechanisms.contract.declarations import currency_of, spending_of
 from unworn.queries.query import Facts
 from unworn.record.transcript import Transcript
+
+_NOTHING = 1e-6
+"""Less than this is no price that anybody pays."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +40,7 @@ class Meter:
     share: float | None = None
 
     @classmethod
+    @with_usual_floats
     def of(cls, transcript: Transcript, refused: int = 0) -> Meter:
         """Read a transcript's meter; refusals are free and not entered, so only the holdout itself knows them."""
         state, mechanism = transcript.state, transcript.mechanism
@@ -86,8 +91,21 @@ def html_table(shown: Mapping[str, Any]) -> str:
 
 
 def show_spent(spent: float) -> str:
-    """To a tenth, or to two digits of what is less than one."""
-    return f"{spent:.1f}" if spent == 0 or spent >= 1 else f"{spent:.2g}"
+    """To a tenth, or to two digits of what is less than one; what is set aside for failures alone is nothing.
+
+    >>> show_spent(12.34), show_spent(0.0099), show_spent(9.3e-10)
+    ('12.3', '0.0099', '0.0')
+    """
+    return f"{spent:.1f}" if spent < _NOTHING or spent >= 1 else f"{spent:.2g}"
+
+
+def show_cost(cost: float) -> str:
+    """To three digits.
+
+    >>> show_cost(6.3531), show_cost(9.3e-10)
+    ('6.35', '0')
+    """
+    return "0" if cost < _NOTHING else f"{cost:.3g}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +134,7 @@ class Quote:
     def __str__(self) -> str:
         if self.repeat:
             return f"asked before: answer {self.index} comes back, free"
-        cost = f"{self.cost:.3g} {self.currency}"
+        cost = f"{show_cost(self.cost)} {self.currency}"
         width, widest = show_width(self.width), show_width(self.widest)
         return f"ask {self.index}: {width} (at worst {widest}), costs {cost}"
 
@@ -127,7 +145,7 @@ class Quote:
             "ask": self.index,
             "width": f"{show_width(self.width)}, at worst {show_width(self.widest)}",
             "interval": f"[{show_number(self.low)}, {show_number(self.high)}]",
-            "cost": f"{self.cost:.3g} {self.currency}; a surprise {self.surprise_cost:.3g}",
+            "cost": f"{show_cost(self.cost)} {self.currency}; a surprise {show_cost(self.surprise_cost)}",
             "guess": "none" if self.guess is None else show_number(self.guess),
         }
         return html_table(shown)

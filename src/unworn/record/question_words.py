@@ -58,22 +58,33 @@ def _family_words(family: str) -> str:
             return f"difference in {_family_words(data['difference'])}"
         if "of" in data:  # a metric of a subgroup, or a loss that is 0 outside of it
             word, where = ("where", data["where"]) if "where" in data else ("times", data["masked"])
+            word = f"less a constant {word}" if "centred" in data else word
             return f"{_family_words(data['of'])} {word} {from_json(where)!r}"
-        settings = ", ".join(f"{key} {_short(value)}" for key, value in data.items() if key != "metric")
-        return f"{data['metric']} ({settings})" if settings else str(data["metric"])
+        where = f" where {from_json(data['where'])!r}" if "where" in data else ""  # of a ranking
+        shown = [_setting(key, value) for key, value in data.items() if key not in ("metric", "where")]
+        settings = ", ".join(filter(None, shown))
+        return (f"{data['metric']} ({settings})" if settings else str(data["metric"])) + where
     except (KeyError, TypeError, ValueError, RecursionError):
         return family[:200]
 
 
+def _setting(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return key.replace("zero_one", "0 or 1") if value else ""
+    return f"{key} {_short(value)}"
+
+
 def _short(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.10g}"
     if isinstance(value, list) and len(value) == 2:
-        return f"{value[0]} to {value[1]}"
+        return f"{_short(value[0])} to {_short(value[1])}"
     return json.dumps(value, ensure_ascii=False)[:60] if isinstance(value, dict | list) else str(value)
 
 
 def _metric_name(family: str) -> str | None:
     data = json.loads(family)
-    if "of" in data:
-        return _metric_name(data["of"])
+    if "of" in data:  # distances from different centres say nothing of which is best
+        return None if "centred" in data else _metric_name(data["of"])
     name = data.get("metric")
     return name if isinstance(name, str) and name != "values" else None  # of values nobody says which are better

@@ -30,7 +30,7 @@ def state_from_json(told: Any) -> State:
     pattern = told["pattern"]
     state = read_fields(State, {**told, "pattern": None if pattern is None else _pattern(pattern)})
     if canonical(state_to_json(state)) != canonical(told):
-        raise ValueError("this is no state as it is written")
+        raise ValueError("this is not a state as it is written")
     return state
 
 
@@ -45,5 +45,5 @@ def _pattern(told: Any) -> Pattern:
         and all(map(is_number, plain))
         and type(values.surprised) is bool
     ):
-        raise ValueError("this is no pattern of surprises")
+        raise ValueError("this is not a pattern of surprises")
     return values._replace(origins=origins)

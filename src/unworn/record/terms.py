@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from unworn.basics.float_settings import with_usual_floats
 from unworn.basics.typed_fields import is_text, read_fields
 from unworn.errors import LedgerError, Tampered, Unaskable
 from unworn.events import Event
@@ -79,6 +80,7 @@ class Terms:
         sealed = self.sealed_for
         return mechanism_json(sealed) if isinstance(sealed, Mechanism) else sealed.to_json()
 
+    @with_usual_floats
     def begin(self) -> State:
         """The state before the first ask (a release has none); ``ValueError`` for a plan that cannot be kept."""
         if self.is_release:
@@ -161,7 +163,7 @@ class Terms:
                 kept=body["kept"],
                 version=body["version"],
                 veiled=body.get("veiled") is True,
-                **_parted(body),
+                **_parts_of(body),
             )
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise Tampered("entry 0 of the ledger does not have the form of terms") from error
@@ -185,7 +187,7 @@ def _checked(**told: Any) -> Terms:
 _KEY = re.compile("[0-9a-f]{64}").fullmatch
 
 
-def _parted(body: dict[str, Any]) -> dict[str, Any]:
+def _parts_of(body: dict[str, Any]) -> dict[str, Any]:
     """What entry 0 says of parts of the rows: this use's, and within it those that are sealed."""
     told: dict[str, Any] = {}
     units = given = body["size"]

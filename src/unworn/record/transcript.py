@@ -14,6 +14,7 @@ from unworn.ledger import Entry, Key, verify
 from unworn.ledger.chain import Link
 from unworn.ledger.checkpoint import CHECKPOINT_EVERY, Checkpoint
 from unworn.ledger.collector_pause import pause_collection
+from unworn.mechanisms.contract.conversation import Final, price_ask
 from unworn.mechanisms.contract.mechanism import Guess, Offer, State, has_failed
 from unworn.mechanisms.contract.record import Record
 from unworn.queries.query import Facts
@@ -21,7 +22,6 @@ from unworn.record.chain_lookups import ChainLookups, durable_gone, missing_entr
 from unworn.record.chain_views import CHUNK, Source, source_of
 from unworn.record.fold_base import FoldBase, Step
 from unworn.record.question_index import QuestionIndex
-from unworn.record.replay.price_replay import Final, price_ask
 from unworn.record.terms import Terms
 
 __all__ = ["Terms", "Transcript", "durable_gone", "missing_entry"]

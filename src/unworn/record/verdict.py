@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from unworn.basics.display import show_html, show_line
+from unworn.basics.display import show_fields, show_html, show_line
 from unworn.basics.tags import Tags
 from unworn.mechanisms.contract.capabilities import ChecksHypotheses
 from unworn.mechanisms.contract.mechanism import has_failed
@@ -42,7 +42,14 @@ class Verdict:
         if not isinstance(mechanism, ChecksHypotheses):
             raise ValueError(f"{type(mechanism).__name__} tests no hypotheses")
         level = mechanism.test_level(record.offer)
-        return cls(record.symbol == 1, words, null[2], level, certificate.entry.index, certificate)
+        return cls(
+            mechanism.is_rejected(record.offer, record.symbol),
+            words,
+            null[2],
+            level,
+            certificate.entry.index,
+            certificate,
+        )
 
     @property
     def corrected_level(self) -> float:
@@ -64,6 +71,8 @@ class Verdict:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Verdict.of, (self.certificate,)
+
+    __repr__ = show_fields
 
     def __str__(self) -> str:
         return f"{self._word()} at level {self.level:g}: {self._words()}"

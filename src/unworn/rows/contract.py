@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.row_protocol import Column
+from unworn.queries.row_protocol import Column, SharesWork
 from unworn.queries.schema import ColumnKind
 
+T = TypeVar("T")
 BATCH = 131_072
 """How many rows leave an engine at a time."""
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(SharesWork):
     """Some rows of some columns, brought out of an engine: a :class:`~unworn.queries.row_protocol.Frame`."""
 
     columns: Mapping[str, Column] = field(repr=False)  # no row shows
@@ -29,6 +30,13 @@ class Batch:
 
     def column(self, name: str) -> Column:
         return self.columns[name]
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self.own:  # the latest alone, since a batch of questions may be about many points
+            self.own.clear()
+            self.own[key] = make()
+        found: T = self.own[key]
+        return found
 
     def pick(self, values: NDArray[Any]) -> NoReturn:
         raise Unaskable("rows in an engine have no order of their own, so an array of predictions cannot fit them")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -63,6 +64,17 @@ def test_the_approximate_form_holds_for_noise_on_a_count(epsilon: float) -> None
         assert np.maximum(p - math.exp(at) * q, 0.0).sum() <= bound + 1e-12
 
 
+@pytest.mark.parametrize("epsilon", [12.0, 14.0, 16.0, 18.0])
+def test_draws_that_are_not_added_up_any_more_are_charged(epsilon: float) -> None:
+    """A row drawn twenty times of fifty is rarer than 1e-19, and delta is no smaller than what it then costs."""
+    n = drawn = 50
+    chances = [math.comb(drawn, j) * (n - 1) ** (drawn - j) / n**drawn for j in range(drawn + 1)]
+    exact = math.fsum(chance * float(Pure(float(j)).delta(epsilon)) for j, chance in enumerate(chances))
+    found = with_replacement(lambda j: Pure(float(j)), epsilon, drawn, n)[1]
+    assert exact <= found * (1 + 1e-12)
+    assert found <= exact + 2e-15
+
+
 def test_the_share_of_draws_without_replacement() -> None:
     """Every sample of l of n rows, written out: the count's law with one 1 among the rows, or none."""
     n, drawn, base = 6, 2, 1.2
@@ -116,3 +128,18 @@ def test_mistakes_are_refused() -> None:
             poisson(1.0, 0.0, bad)
         with pytest.raises(ValueError):
             with_replacement_pure(1.0, bad, 10)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "rows", "epsilon"), [(1000, 1000, 16.0), (1000, 1000, 14.0), (10, 10, 1.0), (10, 1000, 9.0), (5, 1, 1.0)]
+)
+def test_deltas_with_replacement_are_never_below_the_exact_sum(drawn: int, rows: int, epsilon: float) -> None:
+    with mpmath.workdps(60):
+        chance, odds = mpmath.mpf(1) / rows, mpmath.exp(epsilon)
+        chances = [
+            mpmath.binomial(drawn, j) * chance**j * (1 - chance) ** (drawn - j) for j in range(min(drawn, 150) + 1)
+        ]
+        terms = [each * (mpmath.exp(j) - odds) / (1 + mpmath.exp(j)) for j, each in enumerate(chances)]
+        exact = float(mpmath.fsum(max(term, 0) for term in terms[1:]))
+    told = with_replacement(lambda j: Pure(float(j)), epsilon, drawn, rows)[1]
+    assert exact <= told <= exact * (1 + 1e-10)

@@ -165,6 +165,9 @@ def test_mistakes_are_refused() -> None:
 
 def test_whole_numbers_of_every_type_are_the_same_plan() -> None:
     base = profile(Noised("laplace", 5.0, 3), 10, 5)
+    for scale, number in ((5.25, np.int64), (5.5, float), (5.75, np.float64)):  # none of which is kept from before
+        event = Noised("laplace", scale, number(3))
+        assert profile(event, number(10), number(5)) is profile(Noised("laplace", scale, 3), 10, 5)
     for number in (np.int64, float, np.float64):
         assert profile(Noised("laplace", 5.0, number(3)), number(10), number(5)) is base
     assert profile(Noised("laplace", 5.0), np.int64(10), 5.0) == Homogeneous(0.2, 0.0, 5)  # type: ignore[arg-type]

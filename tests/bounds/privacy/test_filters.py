@@ -45,6 +45,8 @@ def test_costs_that_are_none_are_refused(bad: float) -> None:
             kind(1.0).after(bad)
         with pytest.raises(ValueError, match="finite and at least 0"):
             kind(bad)
+    with pytest.raises(ValueError, match="finite and at least 0"):
+        ConcentratedFilter(1.0, spent=bad)
 
 
 def test_what_does_not_fit_says_what_is_left() -> None:

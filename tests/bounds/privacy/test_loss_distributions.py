@@ -21,7 +21,7 @@ from unworn.bounds.privacy import (
     pairs,
     profile,
 )
-from unworn.bounds.privacy.loss_distributions import mirrored, split
+from unworn.bounds.privacy.loss_distributions import mirror_atoms, split
 from unworn.bounds.privacy.pairs import cosine_atoms, dots, gaussian_atoms, response_atoms
 from unworn.events import Noised
 
@@ -169,11 +169,30 @@ def test_discrete_gaussian_noise_is_not_gaussian_dp() -> None:
         assert np.allclose(priced, exact, rtol=1e-8, atol=1e-12)
 
 
+def test_losses_of_hundreds_of_nats_are_paid_for() -> None:
+    masses = np.zeros(402)
+    masses[[0, 401]] = 0.5
+    found = Losses(1.0, 0, masses).delta([0.0, 399.0, 400.0, 400.5, 401.0])
+    assert found.tolist() == pytest.approx(
+        [0.5, 0.5 - 0.5 * math.exp(-2), 0.5 - 0.5 / math.e, 0.5 * -math.expm1(-0.5), 0]
+    )
+
+
 def test_no_answers_and_nothing_to_tell() -> None:
     assert compose(cosine_atoms(50), 0).delta([0.0, 1.0]).tolist() == [0.0, 0.0]
     silent = Atoms(np.zeros(1), np.ones(1))
     assert compose(silent, 1000).delta([0.0]).tolist() == [0.0]
     assert compose(Atoms(np.zeros(1), np.zeros(1), 1.0), 3).delta(5.0) == 1.0
+
+
+def test_a_loss_past_the_last_point_counts_as_infinite() -> None:
+    """Eight points reach from -4 to 3 steps: what is above them is charged whole, and what is on the last is kept."""
+    atoms = Atoms(np.array([-9.0, 0.0, 1.5, 1.75]), np.array([0.1, 0.2, 0.3, 0.4]))
+    assert fourier._above(atoms, 0.5, 8) == pytest.approx(0.4)
+    assert fourier._above(atoms, 0.25, 8) == pytest.approx(0.7)
+    assert fourier._above(atoms, 1.0, 8) == 0.0
+    within = np.fft.irfft(fourier._transform(Atoms(atoms.losses[1:3], np.array([0.4, 0.6])), 0.5, 8), 8)
+    assert within == pytest.approx([0.4, 0, 0, 0.6, 0, 0, 0, 0])
 
 
 def test_pairs_of_laws() -> None:
@@ -193,6 +212,8 @@ def test_mistakes_are_refused() -> None:
         Atoms(np.zeros(2), np.array([0.5, 0.2]))
     with pytest.raises(ValueError, match="finite"):
         Atoms(np.array([0.0, np.inf]), np.array([0.5, 0.5]))
+    with pytest.raises(ValueError, match="mass at infinity must"):
+        Atoms(np.zeros(1), np.zeros(1), 1.0 + 1e-7)
     with pytest.raises(ValueError, match="step"):
         Losses(0.0, 0, np.ones(1))
     with pytest.raises(ValueError, match="masses"):
@@ -285,8 +306,8 @@ def test_a_profile_of_no_symmetric_pair_is_refused_rather_than_lowered() -> None
     with pytest.raises(ValueError, match="no symmetric pair of laws"):
         dots(TooLargeAtNothing(), np.array([0.5, 1.0, 2.0]))
     with pytest.raises(ValueError, match=r"sum to 1\.6, not to at most 1"):
-        mirrored(np.array([1.0]), np.array([0.9]), np.array([0.7]), 0.0)
+        mirror_atoms(np.array([1.0]), np.array([0.9]), np.array([0.7]), 0.0)
     with pytest.raises(ValueError, match="no symmetric pair of laws"):
         amplified(skewed(0.5, 1e-3), 1.0)
-    tight = mirrored(np.array([1.0]), np.array([0.6 + 1e-12]), np.array([0.4]), 0.0)  # rounding is charged
+    tight = mirror_atoms(np.array([1.0]), np.array([0.6 + 1e-12]), np.array([0.4]), 0.0)  # rounding is charged
     assert float(delta(tight, np.zeros(1))[0]) >= 0.6 * -math.expm1(-1.0) + 5e-13

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from tests.two_sizes import reseeded
 from unworn.bounds.questions.declared_bounds import (
@@ -13,6 +14,7 @@ from unworn.bounds.questions.declared_bounds import (
     declared_smaller_class,
     declared_variance,
     mean_error,
+    part_rows,
     share_error,
 )
 
@@ -56,6 +58,24 @@ def test_variances_are_monotone_in_train(v1: float, v2: float, m1: int, m2: int,
     least = declared_variance(min(v1, v2), min(v1, v2), max(m1, m2), n)
     assert min(v1, v2) <= least <= 0.25
     assert least <= declared_variance(min(v1, v2), None, min(m1, m2), n)
+
+
+@pytest.mark.parametrize(("sealed", "n"), [(7_500, 10_000), (90, 100), (1, 50), (2_000, 2_000)])
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.1, 0.5, 0.98, 1.0])
+def test_a_random_part_has_the_rows_that_are_declared(share: float, sealed: int, n: int) -> None:
+    """By the law of draws without replacement, exactly: four standard errors are kept back, and no more."""
+    members = round(share * n)
+    declared = part_rows(share, sealed, n)
+    error = math.sqrt(sealed * share * (1 - share) * (1 - sealed / n))
+    assert 0 <= declared <= members * sealed / n
+    assert declared >= math.floor(members * sealed / n - 4 * error)
+    if 0 < members < n:
+        assert stats.hypergeom(n, members, sealed).cdf(declared - 1) < 2e-4
+    if sealed == n:
+        assert declared == members
+    for wrong in ((0, n), (n + 1, n), (0, 0)):
+        with pytest.raises(ValueError, match=r"sealed|rows"):
+            part_rows(share, *wrong)
 
 
 def test_errors() -> None:

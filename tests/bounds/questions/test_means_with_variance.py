@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from tests.bounds.questions.exact_laws import LAWS, LEVELS, Law, three_point_outcomes
 from unworn.bounds.concentration import kl_above
 from unworn.bounds.questions.means_with_variance import (
+    _bend,
     bet_rate,
     final_distance,
     variance_cell_limits,
@@ -194,6 +196,12 @@ def test_errors_of_diamonds_prices() -> None:
     rates = bet_rate(mean, 1.15 * variance, n, log_side), bet_rate(1 - mean, 1.15 * variance, n, log_side)
     low, high = variance_limits(mean, variance, n, log_side, rates)
     assert 2500 * (high - low) < 12.2
+
+
+@pytest.mark.parametrize("w", [0.0, 1e-12, 1e-5, 3e-4, 9.99e-4, 1.001e-3, 0.02, 0.1])
+def test_the_bend_is_its_series_on_both_sides_of_where_the_formula_changes(w: float) -> None:
+    series = sum(Fraction((-1) ** power, power + 2) * Fraction(w) ** power for power in range(16))
+    assert _bend(w) == pytest.approx(float(series), rel=1e-12)
 
 
 @pytest.mark.parametrize("bad", [math.nan, -1e-9, 1.1, math.inf])

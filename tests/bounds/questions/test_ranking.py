@@ -171,6 +171,9 @@ def test_cells_are_monotone(one: float, two: float, least: int, more: int, l1: f
     spread = max(abs(one - 0.5), 0.3)
     limits = ranking_difference_cell_limits(-0.1, 0.2, spread, max(least, more), max(l1, l2))
     wider = ranking_difference_cell_limits(-0.1, 0.2, spread, min(least, more), min(l1, l2))
+    assert -1 <= limits[0] <= -0.1 < 0.2 <= limits[1] <= 1
+    mirrored = ranking_difference_cell_limits(-0.2, 0.1, spread, max(least, more), max(l1, l2))
+    assert mirrored == (-limits[1], -limits[0])
     assert wider[0] <= limits[0] + 1e-13
     assert limits[1] <= wider[1] + 1e-13
 

@@ -18,7 +18,7 @@ from unworn.bounds.sparse.sparse_vector_bounds import (
     Run,
     empirical_error,
     instance_epsilon,
-    refreshed,
+    refreshed_run,
     run_profile,
     sparse_scale,
     split,
@@ -35,13 +35,13 @@ TOPS = st.integers(1, 200)
 @given(EPSILONS, TOPS, st.sampled_from(["even", "best"]))
 @settings(derandomize=True, deadline=None)
 def test_scales_spend_exactly_the_budget(epsilon: float, tops: int, how: str) -> None:
-    assert refreshed(epsilon, tops, how).epsilon == pytest.approx(epsilon)
+    assert refreshed_run(epsilon, tops, how).epsilon == pytest.approx(epsilon)
     assert standard(epsilon, tops, how).epsilon == pytest.approx(epsilon)
-    assert standard(epsilon, 1, how).question == pytest.approx(refreshed(epsilon, 1, how).question)
+    assert standard(epsilon, 1, how).question == pytest.approx(refreshed_run(epsilon, 1, how).question)
 
 
 def test_an_even_split_has_the_scales_of_the_literature() -> None:
-    run = refreshed(0.5, 3)
+    run = refreshed_run(0.5, 3)
     assert (run.threshold, run.question) == (4.0, 8.0)
     once = standard(1.0, 5, "even")
     assert (once.threshold, once.question) == (2.0, 20.0)  # 1/eps1 and 2c/eps2
@@ -65,7 +65,7 @@ def test_the_refreshed_run_is_within_its_epsilon_and_delta(epsilon: float, delta
     """The square root belongs there: sqrt(32 c ln(1/delta))/epsilon, and not 32 c ln(1/delta)/epsilon."""
     if epsilon > 8 * math.log(1 / delta):
         pytest.skip("outside the range in which the theorem holds")
-    run = refreshed(instance_epsilon(epsilon, delta, tops), tops)
+    run = refreshed_run(instance_epsilon(epsilon, delta, tops), tops)
     assert run.threshold == pytest.approx(math.sqrt(32 * tops * math.log(1 / delta)) / epsilon)
     assert run.question == pytest.approx(2 * run.threshold)
     assert float(run_profile(run).delta(epsilon)) <= delta
@@ -73,7 +73,7 @@ def test_the_refreshed_run_is_within_its_epsilon_and_delta(epsilon: float, delta
 
 def test_without_delta_the_budget_is_cut_into_equal_parts() -> None:
     assert instance_epsilon(1.0, 0.0, 8) == 1 / 8
-    assert float(run_profile(refreshed(1 / 8, 8)).delta(1.0 + 1e-9)) == 0.0
+    assert float(run_profile(refreshed_run(1 / 8, 8)).delta(1.0 + 1e-9)) == 0.0
     with pytest.raises(ValueError, match="at most"):
         sparse_scale(30.0, 0.1, 5)
 
@@ -118,7 +118,7 @@ def test_the_worst_error_is_what_it_is_said_to_be(epsilon: float, tops: int, ask
     Fixed draws; the mean of 1,000 exponential-tailed values has a standard error of 3 % of a scale, and seven of them
     are allowed: below 1e-6.
     """
-    run = refreshed(epsilon, tops)
+    run = refreshed_run(epsilon, tops)
     passing, short = drawn(run, asks, 20_000, f"error {epsilon} {tops}")
     worst = np.sort(np.maximum(passing, short))[-1000:].mean()
     bound = largest_error(run, asks, 0.05)
@@ -138,7 +138,7 @@ def test_with_values_the_worst_is_that_of_both() -> None:
 
 def test_false_alarms_are_as_rare_as_promised() -> None:
     """20,000 runs, 5 % of them expected to pass; 6 standard deviations of a binomial are 0.9 %: below 1e-6."""
-    run = refreshed(0.1, 8)
+    run = refreshed_run(0.1, 8)
     passing, _ = drawn(run, 200, 20_000, "alarms")
     rate = float(np.mean(passing > false_alarm(run, 200, 0.05)))
     assert 0.035 < rate < 0.05 + 0.009
@@ -150,7 +150,7 @@ def test_the_empirical_error_theorem(tops: int, asks: int) -> None:
 
     20,000 runs at beta = 5 %: an excess of 6 standard deviations is 0.9 %: below 1e-6.
     """
-    run = refreshed(0.2, tops)
+    run = refreshed_run(0.2, tops)
     bound = empirical_error(run, asks, 0.05)
     assert bound == pytest.approx(6 * math.log((asks + tops) / 0.05) / 0.2 + 1)
     passing, short = drawn(run, asks, 20_000, f"theorem {tops}")
@@ -172,7 +172,7 @@ def test_whole_numbers_need_half_a_row_more(scale: float) -> None:
 @given(st.integers(1, 60), st.integers(1, 10**6), st.floats(0.001, 0.5), st.floats(0.001, 1.0))
 @settings(derandomize=True, deadline=None, max_examples=8)
 def test_errors_grow_with_asks_tops_and_confidence(tops: int, asks: int, beta: float, epsilon: float) -> None:
-    run = refreshed(epsilon, tops)
+    run = refreshed_run(epsilon, tops)
     worst = largest_error(run, asks, beta)
     assert worst <= largest_error(run, 2 * asks, beta) * (1 + 1e-9)
     assert worst <= largest_error(replace(run, tops=tops + 1), asks, beta) * (1 + 1e-9)
@@ -181,13 +181,13 @@ def test_errors_grow_with_asks_tops_and_confidence(tops: int, asks: int, beta: f
 
 
 def test_no_run_has_more_thresholds_than_asks() -> None:
-    assert largest_error(refreshed(0.1, 1000), 10, 0.05) == largest_error(refreshed(0.1, 10), 10, 0.05)
+    assert largest_error(refreshed_run(0.1, 1000), 10, 0.05) == largest_error(refreshed_run(0.1, 10), 10, 0.05)
 
 
 # ---------------------------------------------------------------------- the best noise, and what it buys
 
 
-@pytest.mark.parametrize("run", [refreshed(1.0, 4), standard(1.0, 4), Run(2.0, 4.0, 4.0, 4), Run(2.0, 4.0, 1.0, 4)])
+@pytest.mark.parametrize("run", [refreshed_run(1.0, 4), standard(1.0, 4), Run(2.0, 4.0, 4.0, 4), Run(2.0, 4.0, 1.0, 4)])
 def test_the_best_noise_is_best(run: Run) -> None:
     rows, asks = 200_000, 1_000
     factor = best_factor(run, rows, asks, 0.05)
@@ -252,13 +252,13 @@ def test_another_power_would_be_seen() -> None:
         (lambda: Run(1.0, 1.0, math.inf), "finite"),
         (lambda: Run(1.0, 1.0, tops=0), "whole number from 1"),
         (lambda: Run(1.0, 1.0, 1.0, fresh=False), "fresh"),
-        (lambda: refreshed(0.0), "epsilon"),
-        (lambda: refreshed(math.nan), "epsilon"),
+        (lambda: refreshed_run(0.0), "epsilon"),
+        (lambda: refreshed_run(math.nan), "epsilon"),
         (lambda: standard(1.0, 2, "odd"), "even"),
         (lambda: sparse_scale(1.0, 1.5, 2), "delta"),
-        (lambda: largest_error(refreshed(1.0), 0, 0.05), "asks"),
-        (lambda: largest_error(refreshed(1.0), 10, 1.0), "beta"),
-        (lambda: run_price(refreshed(1.0), 0, 10, 0.05), "rows"),
+        (lambda: largest_error(refreshed_run(1.0), 0, 0.05), "asks"),
+        (lambda: largest_error(refreshed_run(1.0), 10, 1.0), "beta"),
+        (lambda: run_price(refreshed_run(1.0), 0, 10, 0.05), "rows"),
         (lambda: restart_epsilon(100, 1, 1), "asks"),
     ],
 )

@@ -4,7 +4,9 @@ import math
 
 import pytest
 
+from unworn.bounds.privacy import profile
 from unworn.bounds.transfer import counting_epsilon, counting_rows, counting_width, counting_width_sharp
+from unworn.events import Drew
 
 
 def test_one_bit_is_as_private_as_it_says() -> None:
@@ -22,6 +24,17 @@ def test_rows_and_width_are_inverse() -> None:
     assert counting_width(rows, 100, 0.05) == pytest.approx(0.1, rel=1e-4)
     assert counting_width(rows // 2, 100, 0.05) > 0.1
     assert rows >= 1024 * math.log(100 / 0.05) / 0.1**2
+
+
+def test_where_privacy_needs_more_rows_than_the_sample_does_they_are_the_fewest() -> None:
+    k, alpha, beta = 10**6, 0.2, 0.05
+    rows = counting_rows(k, alpha, beta)
+    assert rows > 1.5 * 1024 * math.log(k / beta) / alpha**2
+
+    def leaks(n: int) -> float:
+        return float(profile(Drew(alpha / 2), n, k).delta(alpha / 64))
+
+    assert leaks(rows) <= alpha * beta / 16 < leaks(rows - 1)
 
 
 def test_widths_fall_with_rows_and_rise_with_asks() -> None:

@@ -30,7 +30,7 @@ from unworn.queries import (
 )
 from unworn.rows import Sample
 from unworn.rows.memory import row_passes
-from unworn.rows.memory.row_split import restricted
+from unworn.rows.memory.row_split import restrict_rows
 
 
 def same(one: Any, two: Any) -> bool:
@@ -131,7 +131,7 @@ def test_no_word_or_mark_of_other_rows_is_left() -> None:
     assert nothing.columns["word"].vocabulary is not None
     assert nothing.columns["word"].vocabulary.tolist() == [""]
     assert len(nothing.features) == 0
-    fewer = restricted(part, np.arange(10))
+    fewer = restrict_rows(part, np.arange(10))
     assert fewer.origin is not None
     assert fewer.size == 10
     assert fewer.length == whole.rows

@@ -182,6 +182,20 @@ def test_rounding_in_a_batch_pays_for_its_depth() -> None:
     assert made.meter.spent == pytest.approx(4 * math.log(10))
 
 
+def test_a_batch_that_ends_a_plan_of_rounding_pays_for_itself() -> None:
+    """Its last answer follows others that nobody had seen when it was offered: it is charged like them."""
+    rounding = Rounding(cells=10)
+    state = rounding.begin(ROWS, 0.95, 3)
+    offers = [rounding.offer(state, BINARY, None, place) for place in range(3)]
+    for told, offer in enumerate(offers):
+        later = rounding.reprice(offer, state)
+        assert later.log_level == pytest.approx(math.log(0.05) - told * math.log(10))
+        low, high = interval(later, (0.4, 0.5), 1.0, math.log(0.05) - (told + 1) * math.log(10))
+        cell = publish_symbol(rounding, later, 4)
+        assert (cell.low, cell.high) == (pytest.approx(low), pytest.approx(high))
+        state = rounding.after(state, rounding.event(later, 4))
+
+
 def test_rounding_shows_the_middle_of_a_cell() -> None:
     answer = holdout(Rounding(cells=10)).ask(share(col("x") > 0.5), guess=0.123)
     assert (answer.value * 20) % 2 == pytest.approx(1)  # guesses are not used

@@ -326,6 +326,15 @@ def test_the_widest_when_rounding(kind: str, rows: int, cells: int, nats: float)
         assert widest_width(rounding, offer) >= every_width(rounding, offer) - 1e-9
 
 
+@pytest.mark.parametrize(("kind", "low", "high"), [("binary", 0.0, 1.0), ("unit", -30.0, 90.0), ("paired", -1.0, 1.0)])
+def test_rounding_expects_the_middle_of_the_range(kind: str, low: float, high: float) -> None:
+    rounding = Rounding(cells=21)
+    facts = Facts(kind, low, high, kind == "binary")  # type: ignore[arg-type]
+    offer = rounding.offer(rounding.begin(400, 0.95, 5), facts, None)
+    value = publish_symbol(rounding, offer, rounding.likely(offer)).value
+    assert value == pytest.approx((low + high) / 2, abs=1e-9 * (high - low))
+
+
 @pytest.mark.parametrize("mechanism", [Naive(), SampleSplitting()])
 @pytest.mark.parametrize("rows", [20, 21, 100])
 def test_the_widest_of_exact_values(mechanism: Any, rows: int) -> None:

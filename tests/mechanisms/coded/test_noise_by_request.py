@@ -19,6 +19,7 @@ from unworn.mechanisms.coded import blurred_counts
 from unworn.mechanisms.contract.conversation import charge_symbol, follow_event, publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED
 from unworn.mechanisms.contract.record import Record
+from unworn.noise import Stream
 from unworn.queries import accuracy
 from unworn.queries.query import Facts
 
@@ -214,6 +215,45 @@ def test_every_word_of_a_check_is_paid_for() -> None:
     assert mechanism.log_side(offer, *mechanism.cost(offer, 600)) == pytest.approx(
         (state.log_beta - spent["600"]) / (1 - offer.payload.kept)
     )
+
+
+def test_asks_that_check_something_else_share_no_noise() -> None:
+    """The same question at the same place in two copies of a ledger, with other guesses: twenty draws of each."""
+
+    class Fifty:
+        def rounded(self, queries: Any, noises: Any) -> list[int]:
+            return [50]
+
+    def draws(offer: Offer) -> tuple[int, ...]:
+        streams = (Stream(bytes(32), "ask", key, "head", "question") for key in range(20))
+        told = (blurred_counts.blurred_count(offer, offer.payload, FEW, Fifty(), noise) for noise in streams)  # type: ignore[arg-type]
+        return tuple(symbol[1] if isinstance(symbol, list) else symbol for symbol in told)  # type: ignore[misc]
+
+    mechanism, checking = GuessAndCheck(), GuessAndCheck(surprises=25)
+    state = mechanism.begin(100, 0.95)
+    plain = mechanism.offer_noise(state, FACTS, None)
+    offers = [plain, *(with_numbers(plain, most=most) for most in (5, 6, -5))]
+    offers += [checking.offer(checking.begin(100, 0.95), FACTS, Guess(guess)) for guess in (0.01, 0.99)]
+    assert all(offer.payload.radius > 5 for offer in offers)
+    assert len({draws(offer) for offer in offers}) == len(offers)
+
+
+def test_whether_it_agrees_and_the_count_are_drawn_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theorem U adds the costs of the two because their draws are independent."""
+    streams: list[Stream] = []
+    monkeypatch.setattr(blurred_counts, "draw_agreement", lambda *given: streams.append(given[-1]))  # None: they do not
+    monkeypatch.setattr("unworn.noise.cosine.raised_cosine", lambda noise, *_: streams.append(noise) or [0])
+
+    class Fifty:
+        def rounded(self, queries: Any, noises: Any) -> list[int]:
+            return [50]
+
+    checking = GuessAndCheck(surprises=25)
+    offer = checking.offer(checking.begin(100, 0.95), FACTS, Guess(0.5))
+    noise = Stream(bytes(32), "ask", 1, "head", "question")
+    assert blurred_counts.blurred_count(offer, offer.payload, HALF, Fifty(), noise) == [1, 50]  # type: ignore[arg-type]
+    words = [stream.words(4).tolist() for stream in (noise, *streams)]
+    assert len({tuple(each) for each in words}) == 3
 
 
 def test_the_noise_drawn_is_the_noise_that_is_priced(monkeypatch: pytest.MonkeyPatch) -> None:

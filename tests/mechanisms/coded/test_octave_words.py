@@ -139,7 +139,28 @@ def test_fewer_rows_than_declared_are_a_surprise_that_moves_nothing() -> None:
     assert follow_event(ladder, state, climbed).best == (state.best or 0) + 4
 
 
+@pytest.mark.parametrize("gauge", [None, 7.0])
+@pytest.mark.parametrize("law", ["C", "C'"])
+@pytest.mark.parametrize("kind", ["conditional", "ranking"])
+def test_a_subset_without_rows_is_no_improvement(kind: str, law: Any, gauge: float | None) -> None:
+    class Empty:
+        def statistics(self, queries: Any, part: Any = None) -> list[Any]:
+            return [(0, 0) if kind == "conditional" else (0.5, 0)]
+
+    for name in ("above", "ladder", "bit", "first"):
+        for higher in (True, False) if isinstance(MECHANISMS[name], Ladder) else (True,):
+            mechanism = replace(MECHANISMS[name], law=law)
+            if isinstance(mechanism, Ladder):
+                mechanism = replace(mechanism, higher=higher)
+            state, offer = node(mechanism, kind, False, gauge)
+            symbol = mechanism.answer(state, offer, None, Empty()).symbol  # type: ignore[arg-type]
+            last = octaves(ROWS)
+            assert symbol == ([last, 1] if name == "first" else 0 if gauge is None else [last, 0])  # the lowest rung
+            told = publish_symbol(mechanism, offer, symbol)
+            assert (told.low, told.high) == (0.0, 1.0)
+
+
 def test_a_comparison_of_shares_of_a_subset_is_refused_in_words() -> None:
-    for kind, word in (("conditional", "shares of a subset is no mean"), ("ranking", "ROC curve is no mean")):
+    for kind, word in (("conditional", "shares of a subset is not a mean"), ("ranking", "ROC curve is not a mean")):
         with pytest.raises(ValueError, match=word):
             check_question(PairedLadder(), Facts(kind, 0.0, 1.0))  # type: ignore[arg-type]

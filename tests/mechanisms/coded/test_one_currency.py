@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from scipy.stats import binom, multinomial
 
 from tests.mechanisms.changed_offers import number_in
 from tests.mechanisms.synthetic.nodes import Told
-from unworn import Holdout, col, mean, share
+from unworn import Certificate, Holdout, col, mean, share
+from unworn.bounds import discordance
 from unworn.bounds.covers import cosine_nats
 from unworn.bounds.noisy_agreement import surprise_nats, threshold_below
 from unworn.bounds.one_currency import beats_cells, choose_noise, is_renewed, narrowed_radius, stretch
-from unworn.errors import Exhausted
-from unworn.mechanisms import Guess, GuessAndCheck, Offer, State
+from unworn.errors import Exhausted, Tampered
+from unworn.events import Blurred, Matched, Screened
+from unworn.mechanisms import Guess, GuessAndCheck, Offer, Published, State
 from unworn.mechanisms.coded import blurred_counts
 from unworn.mechanisms.coded.blurred_counts import NoisyCountPayload
 from unworn.mechanisms.coded.noisy_checks import agreeing_reach, guessed_count
@@ -263,6 +266,17 @@ def test_what_is_kept_never_falls(rows: int) -> None:
             kept = later
 
 
+@pytest.mark.parametrize("kind", [Blurred, Screened, Matched])
+def test_an_event_that_keeps_fewer_rows_is_refused(kind: type) -> None:
+    """Theorem U needs rows that are kept once to be kept for good; a replay meets whatever an entry holds."""
+    mechanism = GuessAndCheck(unguessed="noise")
+    state = replace(mechanism.begin(1_000, 0.95), kept=0.4, noisy=3, radius=60)
+    for kept in (0.39, 0.0, 1.0, math.nan):
+        event = {Blurred: Blurred(60, kept, 0.1), Screened: Screened(False, 60, kept, 0.1)}.get(kind)
+        with pytest.raises(TypeError, match="never falls"):
+            mechanism.after(state, event or Matched(False, kept, 0.1))
+
+
 def test_cells_first_and_then_noise_whose_cost_hardly_depends_on_the_rows() -> None:
     assert not beats_cells(10_000, 3.0, 2)
     assert beats_cells(10_000, 3.0, 3)
@@ -307,6 +321,24 @@ def test_answers_of_every_kind_in_one_ledger_cover_and_replay() -> None:
         holdout.ask(share(col("x") < 0.95))
 
 
+def test_cards_name_theorem_u_from_the_first_noisy_answer_on(tmp_path: Path) -> None:
+    """Levels are its from there on. Earlier versions named C' on such cards, which still hold."""
+    holdout = Holdout({"x": np.random.default_rng(3).random(3_000)}, ledger=None, schema={"x": "number"})
+    before = holdout.ask(share(col("x") < 0.3), guess=0.3)
+    noisy = holdout.ask(share(col("x") < 0.5), noise=True)
+    after = holdout.ask(share(col("x") < 0.4), guess=0.4)
+    theorems = [answer.certificate.theorem for answer in (before, noisy, after, holdout.final(after))]
+    assert theorems == ["code length (Theorem C')", *["one currency (Theorem U)"] * 3]
+    assert "one currency (Theorem U)" in Path(holdout.report(tmp_path / "report.md")).read_text()
+    for answer in (noisy, after):
+        told = answer.certificate.to_json()
+        Certificate.from_json({**told, "theorem": "code length (Theorem C')"}).verify()
+        with pytest.raises(Tampered):
+            Certificate.from_json({**told, "theorem": "noisy means (Theorem F)"})
+    with pytest.raises(Tampered):
+        Certificate.from_json({**before.certificate.to_json(), "theorem": "one currency (Theorem U)"})
+
+
 def test_every_charge_is_the_cost_so_far_stretched() -> None:
     holdout = made()
     first = holdout.ask(share(col("x") < 0.3)).certificate.record.offer
@@ -322,6 +354,50 @@ def test_every_charge_is_the_cost_so_far_stretched() -> None:
     assert side == pytest.approx((later.log_level - later.payload.place[1]) * stretch(noise.kept))  # type: ignore[index]
 
 
+def test_final_values_are_stretched_as_well() -> None:
+    """By the exact tails, worked out here: each limit of a final value has (ln(2/beta) + nats so far)/(1 - kept) nats,
+    of a comparison, which has three, ln(4/beta) in place of ln(2/beta)."""
+    mechanism = GuessAndCheck()
+    state = replace(mechanism.begin(1_000, 0.95), kept=0.4, noisy=3, radius=60, nats=2.0)
+    nats = (math.log(2 / 0.05) + 2.0) / (1.0 - 0.4)
+
+    def final(facts: Facts, symbol: Any) -> Published:
+        return publish_symbol(mechanism, mechanism.offer_final(state, facts, FinalPlace()), symbol)
+
+    plain, some = final(FACTS, 0.3), final(Facts("conditional", 0.0, 1.0, zero_one=True), [60, 200])
+    for told, count, rows in ((plain, 300, 1_000), (some, 60, 200)):
+        assert binom.logsf(count - 1, rows, told.low) == pytest.approx(-nats, abs=1e-6)
+        assert binom.logcdf(count, rows, told.high) == pytest.approx(-nats, abs=1e-6)
+    mean_told = final(Facts("unit", 0.0, 1.0), 0.3)
+    for end in (mean_told.low, mean_told.high):
+        divergence = 0.3 * math.log(0.3 / end) + 0.7 * math.log(0.7 / (1.0 - end))
+        assert 1_000 * divergence == pytest.approx(nats, rel=1e-5)
+    paired = final(Facts("paired", -1.0, 1.0, zero_one=True), [0.02, 0.1])
+    level = -(math.log(4 / 0.05) + 2.0) / (1.0 - 0.4)
+    expected = discordance(0.02, 0.02, 0.1, 1_000, level, zero_one=True, shared=False)
+    assert (paired.low, paired.high) == pytest.approx(expected, abs=1e-6)
+
+
+def test_after_noise_every_kind_of_offer_is_stretched() -> None:
+    mechanism, facts = GuessAndCheck(), replace(FACTS, runs_code=True)
+    state = replace(mechanism.begin(1_000, 0.95), kept=0.4, noisy=3, radius=60, nats=2.0)
+    guessed = mechanism.offer(state, FACTS, Guess(0.3))
+    offers = [
+        guessed,
+        mechanism.offer(state, facts, None),  # one of equal cells
+        mechanism.offer(state, Facts("paired", -1.0, 1.0, zero_one=True), None),
+        mechanism.offer(state, Facts("conditional", 0.0, 1.0, zero_one=True), Guess(0.3, gauge=200.0)),
+        mechanism.sharpen(state, guessed, 0),
+        mechanism.offer_test(state, replace(FACTS, null=(1, 0.5, 0.05))),
+        mechanism.offer_final(state, FACTS, FinalPlace()),
+        mechanism.offer_final(state, FACTS, FinalPlace(last=False)),
+    ]
+    assert [offer.payload.kept for offer in offers] == [0.4] * len(offers)
+    test = offers[5]
+    rejected = mechanism.test_level(test)
+    assert rejected == pytest.approx((math.log(0.05) - 2.0 - test.payload.place[2]) / 0.6, abs=1e-8)  # type: ignore[index]
+
+
 def test_a_batch_pays_for_its_noise_in_order() -> None:
     alone, together = made(name="alone"), made(name="together")
     asks = [share(col("x") < t) for t in (0.2, 0.3, 0.4)]
@@ -329,6 +405,19 @@ def test_a_batch_pays_for_its_noise_in_order() -> None:
     batch = [answer.certificate.record.offer for answer in together.ask_many(asks)]
     assert [offer.log_level for offer in batch] == pytest.approx([offer.log_level for offer in one_by_one])
     together.verify()
+
+
+def test_a_guess_behind_noise_in_one_batch_is_stretched() -> None:
+    """The first noisy answer of all stretches what follows it in the same batch: offers made before it say so too."""
+    alone, together = made(name="alone"), made(name="together")
+    asks, guesses = [share(col("x") < t) for t in (0.2, 0.3, 0.4)], [0.2, None, 0.4]
+    one_by_one = [alone.ask(ask, guess=guess) for ask, guess in zip(asks, guesses, strict=True)]
+    batch = together.ask_many(asks, guesses)
+    kept = [answer.certificate.record.offer.payload.kept for answer in batch]
+    assert kept == [answer.certificate.record.offer.payload.kept for answer in one_by_one]
+    assert kept[0] == 0.0 < kept[1] == kept[2]
+    assert batch[2].width == pytest.approx(one_by_one[2].width, rel=1e-6)
+    assert batch[2].width > 1.1 * batch[0].width
 
 
 def test_it_goes_on_after_reopening(tmp_path: Any) -> None:
@@ -380,3 +469,13 @@ def test_a_batch_chooses_between_cells_and_noise_as_single_asks_do() -> None:
     }
     assert together.meter.spent == pytest.approx(alone.meter.spent)
     together.verify()
+
+
+@pytest.mark.parametrize(("nats", "kept"), [(0.0, 0.9999), (1e-12, 0.9999), (1e15, 0.0001)])
+def test_some_rows_are_kept_and_never_all(nats: float, kept: float) -> None:
+    """Where nothing was spent yet, or far too much: the law is for a chance strictly between 0 and 1."""
+    assert choose_noise(10_000, nats, 20, 0.0)[0] == kept
+
+
+def test_rows_once_kept_are_kept() -> None:
+    assert choose_noise(10_000, 3.0, 0, 0.8)[0] == 0.8

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.mechanisms.changed_offers import with_numbers
 from tests.noise.support import fits
 from unworn import Certificate, Holdout, col, mean, share
 from unworn.bounds.covers import cosine_nats, gaussian_nats
@@ -138,6 +139,16 @@ def test_a_statistic_is_refused_and_told_how_to_be_asked(kind: type[NoisyMean]) 
     assert not ran
     assert holdout.meter.asked == 0
     assert sealed(kind(accounting="D2")).ask(question).source == "noise"
+
+
+@kinds
+def test_nor_does_a_replay_take_one_for_a_mean(kind: type[NoisyMean]) -> None:
+    """An entry may hold whatever somebody signed: a statistic that changes little by a row is no mean all the same."""
+    record = sealed(kind()).ask(share(col("age") > 50)).certificate.record
+    mechanism = sealed(kind()).mechanism
+    assert publish_symbol(mechanism, record.offer, record.symbol).source == "noise"
+    with pytest.raises(TypeError, match="no answer by Theorem F"):
+        publish_symbol(mechanism, with_numbers(record.offer, sensitivity=1 / ROWS), record.symbol)
 
 
 @kinds

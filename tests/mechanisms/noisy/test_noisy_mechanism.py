@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -325,3 +326,15 @@ def test_terms_that_leave_the_price_open_are_forged(mechanism: Noisy) -> None:
     card = Certificate.of(forged, Entry.seal(first.holdout, 1, forged.hash, body, key))
     with pytest.raises(Tampered, match="leaves open"):
         card.verify()
+
+
+def test_a_recorded_price_holds_if_it_promises_nothing_and_not_if_it_promises_too_much() -> None:
+    """A floor of the whole range holds at any tilt; one of nothing at none."""
+    settled = Laplace.for_(rows=1_000, asks=50).settled(1_000, 0.95, 50)
+    assert settled.price is not None
+    noise, tilt, floor = settled.price
+    for told in ((noise, tilt, floor), (noise, tilt, 1.0), (noise, 2.0, 1.0), (noise, 0.0, 1.0)):
+        replace(settled, price=told).begin(1_000, 0.95, 50)
+    for told in ((noise, 0.0, 0.0), (0.5 * noise, tilt, 1.0), (noise, 2.0, 0.5), (noise, 2.5, 1.0)):
+        with pytest.raises(ValueError, match="too low: it would not hold"):
+            replace(settled, price=told).begin(1_000, 0.95, 50)

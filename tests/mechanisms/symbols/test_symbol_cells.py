@@ -15,7 +15,7 @@ from unworn.bounds import chernoff_kl, clopper_pearson, discordance
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, Rounding
 from unworn.mechanisms.coded.coded_payloads import GuessPayload
 from unworn.mechanisms.contract.conversation import publish_symbol, published_width
-from unworn.mechanisms.contract.mechanism import RAISED, State
+from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace, State
 from unworn.mechanisms.symbols.cell_limits import attainable, interval
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
 from unworn.queries.query import Facts
@@ -185,6 +185,15 @@ def test_sharpening_code_that_runs_again_does_not_lean_on_the_first_run() -> Non
     offer = Offer(1, 1_000, "binary", 0.0, 1.0, False, True, -4.0, GuessPayload(0.5, 0.06, 0.06))
     assert MECHANISM.sharpen(State(1_000, -3.0, None, 1), offer, 0).payload.within is None
     assert MECHANISM.sharpen(State(1_000, -3.0, None, 1), replace(offer, runs_code=False), 0).payload.within is not None
+
+
+def test_nor_does_its_final_value() -> None:
+    mechanism = GuessAndCheck()
+    state = mechanism.begin(1_000, 0.95)
+    for runs_code in (True, False):
+        told = mechanism.offer(state, Facts("binary", 0.0, 1.0, True, runs_code), Guess(0.5))
+        final = mechanism.offer_final(state, told.facts, FinalPlace(told=(told, 0)))
+        assert (final.payload.within is None) is runs_code
 
 
 def test_a_value_that_left_its_cell_is_a_failure() -> None:

@@ -706,10 +706,10 @@ class PointScene(FiniteScene):
 
 POINTS = 40
 WORLD = PointWorld(POINTS, tuple(1.0 + (place % 4) ** 2 for place in range(POINTS)))
-PLAYERS: dict[str, Analyst] = {name: kind() for name, kind in ANALYSTS.items() if name not in ("boosting", "sharpener")}
-
-
-"""Everybody but who compares metrics, which no domain has, and who sharpens: there is nothing to sharpen."""
+_ELSEWHERE = ("boosting", "float_prober", "sharpener", "threshold_prober")
+PLAYERS: dict[str, Analyst] = {name: kind() for name, kind in ANALYSTS.items() if name not in _ELSEWHERE}
+"""Everybody but who compares metrics or asks for values in between, which this domain has none of, and who sharpens:
+there is nothing to sharpen."""
 
 
 @cache
@@ -734,7 +734,7 @@ def test_intervals_hold_against_the_labs_analysts(name: str, size: tuple[int, in
 class TellsTheCount(MultiplicativeWeights):
     """Releases the count of a wrong guess as it is."""
 
-    def told(self, offer: Offer, count: int, noise: Stream) -> Any:
+    def released_count(self, offer: Offer, count: int, noise: Stream) -> Any:
         return count
 
 

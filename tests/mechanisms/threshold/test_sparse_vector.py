@@ -226,6 +226,10 @@ def test_the_interval_is_that_of_the_transfer_theorem() -> None:
     below, above = publish_symbol(sparse, offer, "below"), publish_symbol(sparse, offer, "above")
     assert (below.low, below.high) == (0.0, pytest.approx(high))
     assert (above.low, above.high) == (pytest.approx(low), 1.0)
+    assert (below.value, above.value) == (
+        pytest.approx(0.3),
+        pytest.approx(0.8),
+    )  # the middles of where rows should lie
     assert sparse.widest(offer) == pytest.approx(max(high, 1 - low) / 2)
     profile = run_profile(sparse.run(100_000))
     assert isinstance(profile, Homogeneous)
@@ -444,3 +448,103 @@ def test_every_answer_above_in_a_batch_ends_its_threshold(monkeypatch: pytest.Mo
     answers = holdout.ask_many([share(col("age") >= -limit) for limit in range(4)])
     assert [answer.source for answer in answers] == ["above"] * 4
     assert drawn == [("threshold", place) for place in range(4)]
+
+
+# ---------------------------------------------------------------------- a numeric answer only above the threshold
+
+
+def test_what_is_above_is_told_as_a_number_and_what_is_below_is_not() -> None:
+    """Seeded; honest questions use far less than the 5 % allowed."""
+    holdout = sealed(SparseVector(0.5, tops=3, values=True))
+    for limit in (80, 70, 20, 65, 25):
+        truth, answer = (89 - limit) / 72, holdout.ask(share(col("age") > limit))
+        assert answer.low <= truth <= answer.high
+        assert answer.source == ("above" if limit < 40 else "below")
+        if answer.source == "above":
+            assert answer.low > 0.5 > answer.width
+            assert abs(answer.value - truth) < answer.width
+            assert type(answer.certificate.record.symbol) is int
+        else:
+            assert (answer.low, answer.certificate.record.symbol) == (0.0, "below")
+        answer.certificate.verify()
+    assert holdout.meter.spent == 2.0
+    holdout.verify()
+
+
+def test_the_number_has_noise_of_its_own() -> None:
+    sparse = SparseVector(0.5, 1.0, tops=2, values=True)
+    state = sparse.begin(60, 0.95, 10)
+    offer, script = sparse.offer(state, SHARE, None), {"threshold": 2, "count": 9, "value": -4}
+    with scripted(script):
+        assert tells(sparse, state, offer, 40) == 36  # not 40, and not 49
+        assert tells(sparse, state, offer, 10) == "below"
+    run = sparse.run(60)
+    assert (run.threshold, run.question, run.value) == (2.0, 4.0, 4.0)
+    assert sparse.event(offer, 36) == Crossed(True)
+    for wrong in ("above", 1.5, True):
+        with pytest.raises(TypeError, match="whole number"):
+            sparse.reveal(offer, wrong)
+    with pytest.raises(TypeError, match="'below' or 'above'"):
+        SparseVector(0.5, 1.0, tops=2).reveal(SparseVector(0.5, 1.0, tops=2).offer(state, SHARE, None), 36)
+
+
+def test_a_number_costs_a_quarter_more_and_its_own_noise_is_needed() -> None:
+    """Exactly: every outcome of three asks, the number with it. The noise of the comparison again would cost far more.
+
+    The classic mistake is to tell the very number that was compared: then all that was below says more about it.
+    """
+    sparse = SparseVector(0.5, 2.0, tops=2, values=True)
+    table, worst = Table(sparse, rows=60, far=40), 0.0
+    law = masses(sparse.run(60).value or 0.0, 40)
+    for counts, moved in neighbours(3, (29, 31)):
+        once, other = table.instance(counts, (False, False, True)), table.instance(moved, (False, False, True))
+        shift = moved[2] - counts[2]
+        told = law if shift == 0 else np.roll(law, shift)
+        ratios = np.log(law[10:-10] / told[10:-10]) + math.log(once / other)
+        worst = max(worst, float(abs(ratios).max()))
+    assert 1.2 * 1.25 < worst <= 2.0 * 1.25 + 1e-9
+    profile = run_profile(sparse.run(60))
+    assert float(profile.delta(2 * 2.0 * 1.25)) == pytest.approx(0.0, abs=1e-9)
+    assert float(profile.delta(2 * 2.0)) > 0.0
+    # Released as compared, nu and all: for eight asks below, one above at the value that the threshold had to be under.
+    threshold, question = sparse.run(60).threshold, sparse.run(60).question
+    reach = np.arange(-400, 401)
+    noise = {scale: np.exp(-abs(reach) / scale) / np.exp(-abs(reach) / scale).sum() for scale in (threshold, question)}
+
+    def reused(count: int, last: int, value: int, below: int = 8) -> float:
+        under = np.concatenate([[0.0], np.cumsum(noise[question])])
+        rho = reach + 30
+        each = under[np.clip(rho - count + 400, 0, 801)]  # P(count + nu < rho)
+        return float((noise[threshold] * each**below * (rho <= value)).sum() * noise[question][value - last + 400])
+
+    assert math.log(reused(30, 31, 0) / reused(31, 30, 0)) > 2.0 * 1.25
+
+
+def test_values_need_fresh_thresholds_and_leave_older_ledgers_alone() -> None:
+    with pytest.raises(ValueError, match="fresh threshold"):
+        SparseVector(0.5, refresh=False, values=True)
+    with pytest.raises(ValueError, match="values"):
+        SparseVector(0.5, values=1)  # type: ignore[arg-type]
+    assert "values" not in SparseVector(0.5).to_json()
+    assert SparseVector(0.5, values=True).to_json()["values"] is True
+    assert SparseVector.for_(rows=10**6, asks=1_000, tops=5, values=True).refresh
+    plain, numeric = (SparseVector(0.5, tops=5, values=values).settled(10**5, 0.95, 1_000) for values in (False, True))
+    assert plain.epsilon is not None
+    assert numeric.epsilon is not None
+    assert price(plain, 10**5, 1_000, math.log(0.05)).width < price(numeric, 10**5, 1_000, math.log(0.05)).width < 0.1
+    holdout = sealed(SparseVector(0.5, tops=3, values=True))
+    assert "values" in holdout._desk.transcript.first.body["mechanism"]
+    with pytest.raises(Mismatch, match="mechanism"):
+        Holdout(people(), mechanism=SparseVector(0.5, tops=3), asks=ASKS, ledger=holdout._desk.store)
+
+
+def test_another_number_is_found_by_whoever_checks(tmp_path: Path) -> None:
+    holdout = sealed(SparseVector(0.5, tops=3, values=True))
+    card = holdout.ask(share(col("age") > 20)).certificate.save(tmp_path / "card.json")
+    Certificate.load(card).verify(holdout._desk.transcript.entries)
+    for wrong in ("above", "below", 12):
+        told = json.loads(card.read_text())
+        told["entry"]["body"]["symbol"] = wrong
+        (tmp_path / "other.json").write_text(json.dumps(told))
+        with pytest.raises(Tampered):
+            Certificate.load(tmp_path / "other.json").verify()

@@ -71,7 +71,7 @@ ROWS = Table(
         [
             datetime(2024, 1, 1),
             None,
-            np.datetime64("NaT"),
+            np.datetime64("NaT", "us"),
             datetime(2024, 6, 1, 12),
             datetime(2025, 1, 1),
             datetime(1969, 1, 1),

@@ -79,7 +79,7 @@ def test_nodes_are_frozen_unhashable_and_survive_pickling() -> None:
         (np.arange(3), "ndarray"),
         ("x" * 1001, "too long"),
         ("\ud800", "surrogate"),
-        (np.datetime64("NaT"), "is_null"),
+        (np.datetime64("NaT", "us"), "is_null"),
         (pd.NaT, "is_null"),
         (datetime(2024, 1, 1, tzinfo=UTC), "time zone"),
         (np.datetime64(1, "ns"), "microseconds"),

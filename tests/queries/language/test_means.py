@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from unworn import Holdout
 from unworn.errors import Unaskable
 from unworn.queries.language.expressions import col, lit
 from unworn.queries.language.means import Mean, Share, mean, share
@@ -67,6 +68,11 @@ def test_facts_follow_from_the_type_and_the_schema() -> None:
     [
         (lambda: share(X), "parentheses|compare"),
         (lambda: share(col("s")), "compare"),
+        (lambda: share(X), r"ask mean\(col\('x'\), range=\(low, high\)\)"),
+        (
+            lambda: share(M),
+            r"ask mean\(col\('m'\)\.fill\(0\), range=\(low, high\)\)",
+        ),  # or refused in turn
         (lambda: share(X + 1), "compare"),
         (lambda: share(col("zz") > 1), "no column 'zz'"),
         (lambda: mean(M, (0, 1)), r"\.fill\(value\).*schema="),
@@ -151,3 +157,42 @@ def test_wrong_questions_are_refused(data: Any) -> None:
     for kind in (Share, Mean):
         with pytest.raises(Unaskable):
             kind.from_json(data)
+
+
+def test_text_is_sql_wherever_an_expression_is_meant() -> None:
+    assert share("age > 65 and plan = 'pro'") == share((col("age") > 65) & (col("plan") == "pro"))
+    assert share("bought = 1", given="arm = 'B'") == share(col("bought") == 1, given=col("arm") == "B")
+    assert share(col("bought") == 1, given="arm = 'B'") == share("bought = 1", given="arm = 'B'")
+    assert mean("coalesce(income, 0)", range=(0, 9)) == mean(col("income").fill(0), range=(0, 9))
+    for wrong in ("age >", "age + 1", "'pro'"):
+        with pytest.raises(Unaskable):
+            share(wrong)
+    with pytest.raises(Unaskable, match="true or false"):
+        mean("age > 65", range=(0, 1))
+
+
+def test_a_predicate_by_itself_asks_for_its_share() -> None:
+    holdout = Holdout({"age": np.arange(1_000), "plan": np.array(["a", "b"] * 500)}, ledger=None)
+    told = holdout.ask(col("age") < 500, guess=0.5)
+    assert told.index == holdout.ask("age < 500").index == holdout.ask(share("age < 500")).index
+    assert holdout.quote(col("age") < 500).repeat
+    with pytest.raises(Unaskable, match=r"ask mean\(col\('age'\), range=\(low, high\)\)"):
+        holdout.ask(col("age"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ('plan = "a"', "a text stands in single quotes, as in plan = '...'"),
+        ("plan = a", "a text stands in single quotes"),
+        ("flag = 1", "use a bool on both sides, or flag by itself"),
+        ("flag = 0", "or not flag"),
+        ("avg(age)", "mean('...', range=(low, high)) in Python"),
+        ("nothing = 1", "the columns are: plan, flag, age"),
+    ],
+)
+def test_what_is_nearly_right_is_told_how_to_be_right(asked: str, said: str) -> None:
+    rows = {"plan": np.array(["a", "b"]), "flag": np.array([True, False]), "age": np.array([1, 2])}
+    with pytest.raises(Unaskable) as refusal:
+        Holdout(rows, ledger=None).ask(asked)
+    assert said in refusal.value.message

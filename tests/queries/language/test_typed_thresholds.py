@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unworn.queries.language.typed_thresholds import compared, moved
+from unworn.queries.language.typed_thresholds import compare_values, move_threshold
 
 MEANING = {
     "lt": operator.lt,
@@ -25,7 +25,7 @@ WHOLE = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, 
 
 
 def agree(values: np.ndarray[Any, Any], op: str, constant: float) -> None:
-    found = compared(op, values, constant)
+    found = compare_values(op, values, constant)
     meant = MEANING[op](values.astype(np.float64), constant)
     assert found is None or (found.dtype == np.bool_ and found.tolist() == meant.tolist())
 
@@ -41,7 +41,7 @@ def test_floats(dtype: Any, data: st.DataObject, op: str) -> None:
         sides = [near, np.nextafter(near, dtype(-np.inf)), np.nextafter(near, dtype(np.inf)), dtype(0)]
     values = np.array(data.draw(st.lists(exact, max_size=5)), dtype=dtype)
     values = np.concatenate([values, np.array([side for side in sides if np.isfinite(side)], dtype=dtype)])
-    assert compared(op, values, constant) is not None
+    assert compare_values(op, values, constant) is not None
     agree(values, op, constant)
 
 
@@ -69,8 +69,8 @@ def test_whole_numbers(dtype: Any, data: st.DataObject, op: str) -> None:
 @pytest.mark.parametrize("op", list(MEANING))
 def test_beyond_2_53_whole_numbers_of_64_bits_are_rounded_first(op: str) -> None:
     """2**53 + 1 is 2**53 as a float64, so it is not larger than 2**53: only the float64 can tell."""
-    assert moved(op, np.dtype(np.int64), 2.0**53) is None
-    assert moved(op, np.dtype(np.int64), 2.0**53 - 1) == 2**53 - 1
+    assert move_threshold(op, np.dtype(np.int64), 2.0**53) is None
+    assert move_threshold(op, np.dtype(np.int64), 2.0**53 - 1) == 2**53 - 1
     around = np.array([2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1])
     for constant in (2.0**53 - 1, 2.0**53 - 2, -(2.0**53) + 1):
         agree(around, op, constant)

@@ -13,9 +13,11 @@ from unworn import Holdout
 from unworn.errors import Unaskable
 from unworn.mechanisms import Gaussian
 from unworn.queries import parse
-from unworn.queries.learning.argmin import Gradient, Risk, gradient
+from unworn.queries.learning.argmin import Gradient, Risk, gradient, share_work
 from unworn.queries.learning.linear_losses import Feature, LinearLoss, Stump, hinge, least_squares, logistic, pinball
 from unworn.rows import Sample
+from unworn.rows.contract import Batch
+from unworn.rows.memory.row_runs import Chunk
 
 BOUNDS = {"a": (-1.0, 2.0), "b": (0.0, 10.0)}
 LOSSES = [
@@ -180,3 +182,13 @@ def test_losses_are_checked_when_they_are_made():
 def test_bounds_too_narrow_to_halve_are_refused() -> None:
     with pytest.raises(Unaskable):
         logistic({"x": (0.0, 5e-324)})
+
+
+def test_what_a_batch_has_in_common_is_worked_out_once_for_the_latest_rows():
+    sample, memo = Sample.read({"a": np.arange(6.0)}), {}
+    runs = Chunk(sample, 0, 3, memo), Chunk(sample, 3, 3, memo)  # of one pass
+    for first, second in ((Batch({}, 3), Batch({}, 3)), runs):
+        made = []
+        for frame in (first, first, second, second):
+            share_work(frame, "slope", lambda frame=frame, made=made: made.append(frame))
+        assert list(map(id, made)) == [id(first), id(second)]

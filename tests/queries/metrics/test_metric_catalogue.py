@@ -17,7 +17,7 @@ from unworn.errors import Unaskable
 from unworn.queries import parse, parse_composite
 from unworn.queries.composite import Composite, Question
 from unworn.queries.metrics.metric_catalogue import metric
-from unworn.queries.metrics.paired_query import compare_questions
+from unworn.queries.metrics.paired_query import compare, compare_questions
 from unworn.rows import Sample
 
 RNG = np.random.default_rng(11)
@@ -224,7 +224,8 @@ def test_missing_labels_and_predictions() -> None:
         (lambda: metric("r2", FITTED, baseline=0.0), "give range="),
         (lambda: metric("rmse", FITTED), "give range="),
         (lambda: metric("recall_macro", CALLED), "give classes="),
-        (lambda: metric("precision", SAID, posi=1), "posi"),
+        (lambda: metric("precision", SAID, posi=1), "precision takes no posi="),
+        (lambda: metric("top_k_accuracy", SCORES), "top_k_accuracy needs k="),
         (lambda: metric("accuracy", SAID, where=3), "where= is a predicate"),
         (lambda: metric("accuracy", SAID, where=col("carrier") + 1), "predicate"),
         (lambda: metric("pinball", FITTED, range=(0, 1), alpha=2), "alpha"),
@@ -298,6 +299,20 @@ def test_two_are_compared_in_pairs_where_they_are_means_and_one_by_one_elsewhere
         compare_questions(metric("accuracy", SAID), metric("f1", SAID))
 
 
+def test_two_of_a_negative_loss_are_compared_in_pairs_the_other_way_around() -> None:
+    chances = [CHANCE, 1 - CHANCE]
+    paired = compare_questions(*(metric("neg_brier", each) for each in chances))
+    assert paired == compare(*reversed(chances), metric="brier") == compare(*chances, metric="neg_brier")
+    better = theirs.brier_score_loss(Y, chances[1]) - theirs.brier_score_loss(Y, chances[0])
+    (answer,) = Sample.read({"carrier": GROUP}, Y).differences([paired])  # type: ignore[list-item]
+    assert answer[0] == pytest.approx(better)
+    with pytest.raises(Unaskable, match="one setting"):
+        compare_questions(metric("neg_brier", CHANCE), metric("neg_mae", CHANCE, range=(0, 1)))
+    apart = compare_questions(*(metric("neg_rmse", each, range=(0, 1)) for each in chances))  # no mean over rows
+    assert isinstance(apart, Composite)
+    assert len(apart.questions) == 2
+
+
 def test_values_are_what_they_are() -> None:
     graded = RNG.random(N)
     rows = Sample.read({"carrier": GROUP})
@@ -307,6 +322,6 @@ def test_values_are_what_they_are() -> None:
     assert rows.statistics([inside]) == [(int(((graded > 0.5) & (GROUP == "a")).sum()), int((GROUP == "a").sum()))]  # type: ignore[list-item]
     wide = metric("values", 10 * graded, range=(0, 10))
     assert math.isclose(rows.statistics([wide])[0], 10 * graded.mean())  # type: ignore[list-item]
-    for bad, said in ((2 * graded + 1, "outside of range"), (np.array(["a"] * N), "one number per row")):
+    for bad, said in ((2 * graded + 1, "between 1"), (np.array(["a"] * N), "one number per row")):
         with pytest.raises(Unaskable, match=said):
             metric("values", bad)

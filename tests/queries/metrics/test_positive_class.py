@@ -41,7 +41,9 @@ def test_so_is_an_array_of_three(name: str, said: Any) -> None:
     with pytest.raises(Unaskable, match="more than two"):
         metric(name, said)
     metric(name, said, positive=said[0])
-    metric(name, np.where(THREE == 2, 300, -300))  # two, however far apart
+    metric(name, np.where(THREE == 2, 1, -300))  # two, however far apart
+    with pytest.raises(Unaskable, match="name two others"):
+        metric(name, np.where(THREE == 2, 300, -300))
 
 
 def test_scores_of_three_classes_have_their_own_metric() -> None:

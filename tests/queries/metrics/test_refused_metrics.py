@@ -6,8 +6,9 @@ import pytest
 from sklearn.metrics import get_scorer_names
 
 from unworn.errors import Unaskable
+from unworn.queries.metrics.metric_catalogue import _MAKERS as METRICS
 from unworn.queries.metrics.metric_catalogue import metric, metric_name
-from unworn.queries.metrics.refused_metrics import REFUSED, known_as
+from unworn.queries.metrics.refused_metrics import REFUSED, SAID_OTHERWISE, known_as
 
 
 @pytest.mark.parametrize(
@@ -20,8 +21,8 @@ from unworn.queries.metrics.refused_metrics import REFUSED, known_as
         ("average_precision", "roc_auc"),
         ("explained_variance", "r2"),
         ("neg_root_mean_squared_log_error", "logarithms"),
-        ("neg_median_absolute_error", "share(error <= t)"),
-        ("neg_max_error", "share(error <= t)"),
+        ("neg_median_absolute_error", "within_tolerance"),
+        ("neg_max_error", "within_tolerance"),
         ("neg_negative_likelihood_ratio", "recall and specificity"),
         ("ndcg", "top_k_accuracy"),
         ("adjusted_rand_score", "share"),
@@ -54,6 +55,38 @@ def test_the_table_reads_as_a_sentence(reason: tuple[str, str]) -> None:
 
 def test_an_unknown_name_lists_the_names() -> None:
     with pytest.raises(Unaskable, match=r"did you mean log_loss.*accuracy, balanced_accuracy"):
-        metric("logloss", [1])
+        metric("log_los", [1])
     with pytest.raises(Unaskable, match="the metrics are"):
         metric("zzz", [1])
+
+
+@pytest.mark.parametrize(
+    ("spelled", "known"),
+    [
+        ("AUC", "roc_auc"),
+        ("R2", "r2"),
+        ("Balanced Accuracy", "balanced_accuracy"),
+        ("neg-log-loss", "neg_log_loss"),
+        ("LogLoss", "log_loss"),
+        ("ppv", "precision"),
+        ("exact_match", "accuracy"),
+    ],
+)
+def test_however_a_name_is_spelled(spelled: str, known: str) -> None:
+    assert metric_name(spelled) == known
+
+
+@pytest.mark.parametrize("name", [*SAID_OTHERWISE, "fpr", "hamming_loss", "zero_one_loss", "neg_huber_loss", "Gini"])
+def test_what_we_say_otherwise_names_something_askable(name: str) -> None:
+    with pytest.raises(Unaskable, match=r"there is no metric .* here; ") as refusal:
+        metric_name(name)
+    advice = refusal.value.message.partition("; ")[2]
+    asked = [word.strip(":;,") for word in advice.split()]
+    assert "values(array" in asked or any(word in METRICS for word in asked)
+
+
+@pytest.mark.parametrize("name", ["qux", "my metric", "", "neg_"])
+def test_nothing_far_off_is_suggested(name: str) -> None:
+    with pytest.raises(Unaskable) as refusal:
+        metric_name(name)
+    assert "did you mean" not in refusal.value.message

@@ -17,7 +17,7 @@ from unworn.queries import col, share
 from unworn.rows import Sample
 from unworn.rows.memory.domain_coding import CodedRows, _hubs
 from unworn.universe.domain.domain import OTHER, Bins, Domain
-from unworn.universe.domain.domain_rows import as_frame, decoded
+from unworn.universe.domain.domain_rows import as_frame, decode_places
 
 EVERY = Domain(
     {
@@ -42,7 +42,7 @@ def codes_of(domain: Domain, rows: int, seed: int) -> np.ndarray:
 @given(st.integers(1, 60), st.integers(0, 2**32), st.sampled_from(LIBRARIES))
 def test_rows_that_are_decoded_are_coded_the_same(rows, seed, library):
     codes = codes_of(EVERY, rows, seed)
-    frame = as_frame(decoded(EVERY, codes, Stream(bytes(32), seed)), library)
+    frame = as_frame(decode_places(EVERY, codes, Stream(bytes(32), seed)), library)
     assert type(frame).__module__.partition(".")[0] == library
     sample = Sample.read(frame)
     assert sample.backend == library
@@ -54,7 +54,7 @@ def test_rows_that_are_decoded_are_coded_the_same(rows, seed, library):
 def test_the_same_through_a_dictionary_of_arrays(rows, seed):
     domain = EVERY.only(name for name in EVERY.names if name != "kept")  # NumPy has no booleans that may be missing
     codes = codes_of(domain, rows, seed)
-    columns = as_frame(decoded(domain, codes, Stream(bytes(32), seed)), "builtins")
+    columns = as_frame(decode_places(domain, codes, Stream(bytes(32), seed)), "builtins")
     assert columns["visits"].dtype == np.int64
     assert np.array_equal(CodedRows(Sample.read(columns), domain).codes, codes)
 
@@ -62,7 +62,7 @@ def test_the_same_through_a_dictionary_of_arrays(rows, seed):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_counts_are_those_of_questions(library):
     """What a table says of a cell, the rows themselves say when asked."""
-    frame = as_frame(decoded(EVERY, codes_of(EVERY, 500, 7), Stream(bytes(32))), library)
+    frame = as_frame(decode_places(EVERY, codes_of(EVERY, 500, 7), Stream(bytes(32))), library)
     sample = Sample.read(frame)
     coded = CodedRows(sample, EVERY)
     for where in (
@@ -174,7 +174,7 @@ def test_what_is_not_in_a_domain_is_not_decoded():
     domain = Domain({"x": [1, 2]})
     for codes in (np.zeros(3, dtype=int), np.zeros((3, 2), dtype=int), np.zeros((3, 1)), [[2]], [[-1]]):
         with pytest.raises(ValueError, match=r"rows of this domain|outside the domain"):
-            decoded(domain, np.array(codes), Stream(bytes(32)))
-    empty = as_frame(decoded(domain, np.zeros((0, 1), dtype=int), Stream(bytes(32))), "pandas")
+            decode_places(domain, np.array(codes), Stream(bytes(32)))
+    empty = as_frame(decode_places(domain, np.zeros((0, 1), dtype=int), Stream(bytes(32))), "pandas")
     assert isinstance(empty, pandas.DataFrame)
     assert len(empty) == 0

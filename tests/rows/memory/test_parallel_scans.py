@@ -20,7 +20,7 @@ from unworn.rows.memory import condition_bits, parallel_scans, row_passes, thres
 from unworn.rows.memory.exact_sum import Exact
 from unworn.rows.memory.parallel_scans import Scan
 from unworn.rows.memory.row_runs import Chunk
-from unworn.rows.memory.scan_threads import allowed, spread
+from unworn.rows.memory.scan_threads import run_in_threads, thread_limit
 
 ROWS = 1_003
 PIECE = 64
@@ -215,7 +215,7 @@ def test_user_code_runs_on_the_thread_of_the_asker(monkeypatch: pytest.MonkeyPat
 
 def test_every_run_goes_to_one_thread_and_no_thread_is_left() -> None:
     before = threading.active_count()
-    parts = spread(list, range(1_000), 4)
+    parts = run_in_threads(list, range(1_000), 4)
     assert len(parts) == 4
     assert sorted(value for part in parts for value in part) == list(range(1_000))
     assert threading.active_count() == before
@@ -234,8 +234,21 @@ def test_an_error_of_any_thread_ends_the_pass(where: str) -> None:
         return 0
 
     with pytest.raises(KeyboardInterrupt):
-        spread(work, iter(int, 1), 3)  # without end: it ends only because all are told to
+        run_in_threads(work, iter(int, 1), 3)  # without end: it ends only because all are told to
     assert threading.active_count() == before
+
+
+def test_threads_have_the_settings_of_their_caller() -> None:
+    """NumPy begins each thread with its own, which print what overflows: a fact about the rows."""
+    both = threading.Barrier(2)
+
+    def work(runs: Iterator[int]) -> str:
+        next(runs)
+        both.wait(10)  # one run for each of them
+        return np.geterr()["over"]
+
+    with np.errstate(all="ignore"):
+        assert run_in_threads(work, range(2), 2) == ["ignore", "ignore"]
 
 
 def test_without_threads_to_be_had_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,20 +256,20 @@ def test_without_threads_to_be_had_the_work_is_done_here(monkeypatch: pytest.Mon
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert spread(sum, range(100), 4) == [4950]
+    assert run_in_threads(sum, range(100), 4) == [4950]
 
 
 def test_how_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("UNWORN_THREADS", "OMP_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
-    cores = allowed()
+    cores = thread_limit()
     assert 1 <= cores <= 8
     for told, expected in (("3", 3), ("2,1", 2), ("0", cores), ("many", cores), ("", cores), ("-1", cores)):
         monkeypatch.setenv("OMP_NUM_THREADS", told)
-        assert allowed() == expected
+        assert thread_limit() == expected
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.setenv("UNWORN_THREADS", "5")
-    assert allowed() == 5
+    assert thread_limit() == 5
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -273,6 +286,7 @@ def test_a_fork_scans_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.floats(-1e300, 1e300), max_size=9), max_size=4))
 def test_sums_of_sums_are_exact(parts: list[list[float]]) -> None:
     several = []

@@ -132,7 +132,7 @@ def test_a_gathered_draw_says_what_it_says_in_memory(path: Path, replace: bool, 
         GatheredRows(here, draw, KEY, DRAWN, replace, ["age"]).count(query, Stream(KEY, "ask")) for draw in named
     ]
     for names in (list(there.columns), ["age"], []):
-        several = stored_pool.gathered(there, KEY, named, DRAWN, replace, names)
+        several = stored_pool.gather_draws(there, KEY, named, DRAWN, replace, names)
         assert [ready.count(query, Stream(KEY, "ask")) for ready in several] == expected
     if name not in ("mean", "several"):  # of which the coins inline come from the stream that drew the rows
         inline = [there.drawn(query, DRAWN, Stream(KEY, "pool", *draw), replace) for draw in named]

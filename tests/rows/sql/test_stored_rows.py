@@ -20,6 +20,7 @@ from unworn.queries import accuracy
 from unworn.rows import Sample
 from unworn.rows.contract import Batch
 from unworn.rows.fingerprints.stored_digests import _tall_columns, digests, known_as
+from unworn.rows.held_rows import HeldRows
 from unworn.rows.sql.duckdb.duckdb_engine import DuckDB
 from unworn.rows.sql.stored_rows import Stored
 
@@ -269,3 +270,11 @@ def test_no_row_shows_and_none_travels(path):
     assert repr(rows).startswith("Stored(5000 rows in duckdb; age: number, income: number, plan: text")
     with pytest.raises(TypeError, match="do not travel"):
         pickle.dumps(rows)
+
+
+def test_rows_in_an_engine_and_in_memory_have_all_that_a_holdout_sees() -> None:
+    table = {"a": [1, 2, 3]}
+    seen = {name for name in dir(HeldRows) if not name.startswith("_")} | set(HeldRows.__annotations__)
+    assert {"schema", "statistics", "restricted", "close"} <= seen
+    for rows in (Sample.read(table), Stored.read(duckdb.sql("select range as a from range(3)"))):
+        assert [name for name in sorted(seen) if not hasattr(rows, name)] == []

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unworn.universe.model import contraction
-from unworn.universe.model.contraction import ContractionPlan, planned, spread, tables
+from unworn.universe.model.contraction import ContractionPlan, plan_contraction, spread, tables
 from unworn.universe.model.walsh_transform import Walsh
 
 ADULT = (2, 5, 7, 6, 2, 8, 5, 3)
@@ -57,7 +57,7 @@ def test_every_tree_sums_what_is_wanted(problem):
         for halve in (False, True):
             tree = ContractionPlan(shape, tuple(many)).grown(tuple(range(len(shape))), frozenset(many), order, halve)
             check(shape, many, seed, tree)
-    check(shape, many, seed, planned(shape, tuple(many)))
+    check(shape, many, seed, plan_contraction(shape, tuple(many)))
 
 
 @given(problems(sizes=(2, 2), columns=(1, 9)))
@@ -80,23 +80,23 @@ def test_all_marginals_of_ten_binary_columns():
     for ways in (1, 2, 3, 10):
         many = list(combinations(range(10), ways))
         check((2,) * 10, many, ways, Walsh(10, tuple(many)))
-        check((2,) * 10, many, ways, planned((2,) * 10, tuple(many)))
+        check((2,) * 10, many, ways, plan_contraction((2,) * 10, tuple(many)))
 
 
 def test_the_work_is_shared():
     # 84 sums of the whole would read 8.5 million cells.
     many = tuple(axes for ways in (2, 3) for axes in combinations(range(8), ways))
-    tree = planned(ADULT, many)
+    tree = plan_contraction(ADULT, many)
     read = sum(math.prod(cells) for _, *cells in tree.steps)
     assert read < 12 * math.prod(ADULT)
     assert len(tree.steps) < 2 * len(many)
     check(ADULT, many, 5, tree)
-    assert planned(ADULT, many) is tree
+    assert plan_contraction(ADULT, many) is tree
 
 
 def test_tables_that_are_done_with_are_let_go():
     kept = []
-    tree = planned((6,) * 6, tuple(combinations(range(6), 2)))
+    tree = plan_contraction((6,) * 6, tuple(combinations(range(6), 2)))
     alive = {0: 6**6}
     for at, (parent, before, _, after) in enumerate(tree.steps):
         alive[at + 1] = before * after
@@ -108,9 +108,9 @@ def test_tables_that_are_done_with_are_let_go():
 
 
 def test_yes_no_columns_are_transformed_where_that_is_cheaper():
-    assert isinstance(planned((2,) * 16, tuple(combinations(range(16), 3))), Walsh)
-    assert isinstance(planned((2,) * 16, tuple(combinations(range(16), 1))), ContractionPlan)
-    assert isinstance(planned((2,) * 16, ((0, 1),)), ContractionPlan)
+    assert isinstance(plan_contraction((2,) * 16, tuple(combinations(range(16), 3))), Walsh)
+    assert isinstance(plan_contraction((2,) * 16, tuple(combinations(range(16), 1))), ContractionPlan)
+    assert isinstance(plan_contraction((2,) * 16, ((0, 1),)), ContractionPlan)
     # A transform grows with the columns it keeps; half of the cost is the first column.
     few, many = (Walsh(16, tuple(combinations(range(16), ways))).cost / 2**16 for ways in (1, 3))
     assert few < 6 < many < 15

@@ -16,7 +16,7 @@ from unworn.universe.model.contraction import spread
 from unworn.universe.model.explicit_model import Explicit
 from unworn.universe.model.factored_model import Factored
 from unworn.universe.model.model import Axes, Model
-from unworn.universe.model.model_fitting import Measured, fitted, tilt_all
+from unworn.universe.model.model_fitting import Measured, fit_model, tilt_all
 from unworn.universe.model.question_blocks import Block, Listed, Marginal, Prefix, Range
 
 
@@ -56,7 +56,7 @@ def test_a_noisy_fit_is_the_best_there_is(seed: int) -> None:
     """No distribution could lower half the sum of squares, some 50, by more than 1."""
     shape = (3, 4, 2, 3)
     measured = noisy(shape, list(combinations(range(4), 2)), 0.02, seed)
-    found = fitted(Explicit.uniform(shape), measured, 500)
+    found = fit_model(Explicit.uniform(shape), measured, 500)
     assert gap(found, measured) < 1.0 < gap(Explicit.uniform(shape), measured)
 
 
@@ -65,7 +65,7 @@ def test_a_noisy_fit_is_the_best_there_is(seed: int) -> None:
 def test_cells_and_factors_come_to_the_same(seed: int) -> None:
     shape, scopes = (2, 3, 3, 2), [(0, 1), (1, 2), (2, 3), (1, 3)]
     measured = noisy(shape, scopes, 0.01, seed)
-    one, other = fitted(Explicit.uniform(shape), measured, 60), fitted(Factored(shape), measured, 60)
+    one, other = fit_model(Explicit.uniform(shape), measured, 60), fit_model(Factored(shape), measured, 60)
     assert misfit(other, measured) == pytest.approx(misfit(one, measured), rel=0.05, abs=0.05)
 
 
@@ -80,7 +80,7 @@ def test_answers_of_a_distribution_are_met_exactly() -> None:
         Listed((0, 2), (3, 5), random.random((1, 15)) < 0.5),
     ]
     measured = [(block, block.answers(truth.table(block.axes)), 1.0 + place) for place, block in enumerate(blocks)]
-    found = fitted(Explicit.uniform(shape), measured, 300)
+    found = fit_model(Explicit.uniform(shape), measured, 300)
     for block, shares, _ in measured:
         np.testing.assert_allclose(block.answers(found.table(block.axes)), shares, atol=1e-6)
 
@@ -88,26 +88,28 @@ def test_answers_of_a_distribution_are_met_exactly() -> None:
 def test_weights_decide_between_answers_that_disagree() -> None:
     block = Marginal((0,), (2,))
     measured = [(block, np.array([0.2, 0.8]), 3.0), (block, np.array([0.6, 0.4]), 1.0)]
-    found = fitted(Explicit.uniform((2, 2)), measured)
+    found = fit_model(Explicit.uniform((2, 2)), measured)
     np.testing.assert_allclose(found.table((0,)), [0.3, 0.7], atol=1e-6)
 
 
 def test_answers_of_no_distribution_are_projected() -> None:
     """The nearest distribution to (1.2, 0.1, -0.3) is (1, 0, 0): a vertex, reached only in the limit."""
-    found = fitted(Explicit.uniform((3,)), [(Marginal((0,), (3,)), np.array([1.2, 0.1, -0.3]), 1.0)])
+    found = fit_model(Explicit.uniform((3,)), [(Marginal((0,), (3,)), np.array([1.2, 0.1, -0.3]), 1.0)])
     np.testing.assert_allclose(found.table((0,)), [1.0, 0.0, 0.0], atol=0.01)
 
 
 def test_what_was_not_measured_stays_as_it_was() -> None:
     start = Explicit(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    found = fitted(start, [(Marginal((0,), (2,)), np.array([0.5, 0.5]), 1.0)])
+    found = fit_model(start, [(Marginal((0,), (2,)), np.array([0.5, 0.5]), 1.0)])
     np.testing.assert_allclose(found.table((0, 1)), [[1 / 6, 2 / 6], [3 / 14, 4 / 14]], atol=1e-6)
     np.testing.assert_allclose(start.table((0, 1)), [[0.1, 0.2], [0.3, 0.4]])
 
 
 def test_more_steps_never_fit_worse() -> None:
     measured = noisy((3, 3, 3, 2), list(combinations(range(4), 3)), 0.005, 7)
-    found = [misfit(fitted(Explicit.uniform((3, 3, 3, 2)), measured, steps, 0.0), measured) for steps in range(1, 40)]
+    found = [
+        misfit(fit_model(Explicit.uniform((3, 3, 3, 2)), measured, steps, 0.0), measured) for steps in range(1, 40)
+    ]
     assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(found))
     assert found[-1] < found[0] / 10
 
@@ -119,7 +121,7 @@ def test_twenty_columns_are_fitted_to_a_chain_with_triangles() -> None:
     scopes: list[Axes] = [*((at, at + 1) for at in range(19)), (0, 2), (7, 9), (15, 17)]
     truth.tilts(scopes, [random.normal(size=(5, 5)) for _ in scopes])
     measured: list[Measured] = [(Marginal(axes, (5, 5)), truth.table(axes).reshape(-1), 1.0) for axes in scopes]
-    found = fitted(Factored(shape), measured, 300)
+    found = fit_model(Factored(shape), measured, 300)
     asked = [*scopes, (0, 19), (3, 12), (1, 8, 16)]
     for mine, theirs in zip(found.tables(asked), truth.tables(asked), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-4)
@@ -129,16 +131,16 @@ def test_what_does_not_fit_in_the_tables_is_refused() -> None:
     scopes = list(combinations(range(8), 2))
     measured: list[Measured] = [(Marginal(axes, (6, 6)), np.full(36, 1 / 36) + 1e-3, 1.0) for axes in scopes]
     with pytest.raises(Unaskable, match="above the limit of 10,000"):
-        fitted(Factored((6,) * 8, limit=10_000), measured)
+        fit_model(Factored((6,) * 8, limit=10_000), measured)
 
 
 def test_progress_is_told_and_nothing_measured_changes_nothing() -> None:
     seen: list[tuple[int, int]] = []
     measured = noisy((2, 3), [(0, 1)], 0.1, 1)
-    fitted(Explicit.uniform((2, 3)), measured, 5, progress=lambda done, steps: seen.append((done, steps)))
+    fit_model(Explicit.uniform((2, 3)), measured, 5, progress=lambda done, steps: seen.append((done, steps)))
     assert seen == [(done, 5) for done in range(1, len(seen) + 1)]
     assert seen
-    np.testing.assert_allclose(fitted(Explicit.uniform((2, 2)), []).table((0,)), [0.5, 0.5])
+    np.testing.assert_allclose(fit_model(Explicit.uniform((2, 2)), []).table((0,)), [0.5, 0.5])
 
 
 class Slow:
@@ -155,8 +157,8 @@ class Slow:
 
 def test_any_model_will_do() -> None:
     measured = noisy((2, 3, 2), [(0, 1), (1, 2)], 0.01, 3)
-    slow = fitted(Slow(Explicit.uniform((2, 3, 2))), measured, 50)
-    quick = fitted(Explicit.uniform((2, 3, 2)), measured, 50)
+    slow = fit_model(Slow(Explicit.uniform((2, 3, 2))), measured, 50)
+    quick = fit_model(Explicit.uniform((2, 3, 2)), measured, 50)
     np.testing.assert_allclose(slow.table((0, 1, 2)), quick.table((0, 1, 2)), atol=1e-3)
 
 
@@ -190,4 +192,4 @@ def test_what_makes_no_sense_is_refused(
     shares: list[float], weight: float, steps: int, tolerance: float, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        fitted(Explicit.uniform((2, 2)), [(Marginal((0,), (2,)), np.array(shares), weight)], steps, tolerance)
+        fit_model(Explicit.uniform((2, 2)), [(Marginal((0,), (2,)), np.array(shares), weight)], steps, tolerance)

@@ -12,8 +12,11 @@ from collections.abc import Callable
 import numpy as np
 
 from unworn.bounds.numerics import check_between, check_nats, check_whole
-from unworn.bounds.privacy.loss_distributions import Atoms, mirrored
+from unworn.bounds.privacy.loss_distributions import Atoms, mirror_atoms
 from unworn.bounds.privacy.profiles import Profile
+
+_NEGLIGIBLE = 1e-17
+"""The part of a sum, relative to it, that need not be added up term by term; it is charged all the same."""
 
 
 def poisson(epsilon: float, delta: float, share: float) -> tuple[float, float]:
@@ -68,19 +71,20 @@ def with_replacement(changed: Callable[[int], Profile], epsilon: float, drawn: i
     check_nats("epsilon", epsilon)
     _check_draw(drawn, rows)
     log_in, log_out = -math.log(rows), math.log1p(-1.0 / rows) if rows > 1 else -math.inf
-    total, seen, log_chance = 0.0, 0.0, 0.0
+    total, log_chance, tail = 0.0, 0.0, 0.0
     for j in range(drawn + 1):
         if j:
             log_chance += math.log((drawn - j + 1) / j) + log_in
         rest = (drawn - j) * log_out if j < drawn else 0.0
         chance = math.exp(log_chance + rest)
-        seen += chance
         if j:
             total += chance * float(changed(j).delta(epsilon))
-        if 1.0 - seen < 1e-15 and j > drawn / rows:
+        falling = (drawn - j) / ((j + 1) * (rows - 1)) if rows > 1 else 1.0  # of the chances from here on, at most
+        tail = chance * falling / (1.0 - falling) if falling < 1.0 else 1.0
+        if j and tail <= _NEGLIGIBLE * total:
             break
     share = -math.expm1(drawn * log_out) if rows > 1 else 1.0
-    return _diluted(epsilon, share), min(1.0, total + max(0.0, 1.0 - seen))
+    return _diluted(epsilon, share), min(1.0, total + (tail if j < drawn else 0.0))
 
 
 def claimed_with_replacement(epsilon: float, drawn: int, rows: int) -> float:
@@ -114,7 +118,7 @@ def amplified(atoms: Atoms, share: float) -> Atoms:
     unlikely = atoms.masses[above] * np.exp(-x)
     moved = np.log1p(share * np.expm1(np.minimum(x, 700.0)))
     likely = unlikely * np.exp(moved)
-    return mirrored(moved, likely, unlikely, share * atoms.infinite)
+    return mirror_atoms(moved, likely, unlikely, share * atoms.infinite)
 
 
 def _diluted(epsilon: float, share: float) -> float:

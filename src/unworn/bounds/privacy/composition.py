@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unworn.bounds.numerics import Floats, check_between, check_nats, check_probability, check_whole, special
-from unworn.bounds.privacy.profiles import checked_epsilon, settled
+from unworn.bounds.privacy.profiles import checked_epsilon, round_up
 
 _TRUSTED = 1e-200  # below it the incomplete beta function fails here and there, and Chernoff's bound takes over
 
@@ -52,11 +52,11 @@ class Homogeneous:
         values = checked_epsilon(epsilon)
         responses = self._responses(values) if self.epsilon > 0.0 and self.k > 0 else np.zeros(values.shape)
         if self.floor == 0.0 or self.k == 0:
-            return settled(responses)
+            return round_up(responses)
         if self.floor == 1.0:
             return np.ones(values.shape)
         missed = -math.expm1(self.k * math.log1p(-self.floor))
-        return settled(missed + (1.0 - missed) * responses)
+        return round_up(missed + (1.0 - missed) * responses)
 
     def _responses(self, values: Floats) -> Floats:
         library, k = special(), float(self.k)

@@ -48,7 +48,7 @@ class ConcentratedFilter:
         return Concentrated(self.budget * _TOLERANCE)
 
     def admits(self, cost: float) -> bool:
-        """Whether an answer of this cost may still be given; a cost that is no number, or negative, is refused."""
+        """Whether an answer of this cost may still be given; a cost that is not a number, or negative, is refused."""
         check_nats("the cost", cost)
         return self.spent + (self.carry + cost) <= self.budget * _TOLERANCE
 
@@ -93,7 +93,7 @@ class GaussianFilter:
         return self.squares or ConcentratedFilter(self.budget**2)
 
     def admits(self, cost: float) -> bool:
-        """Whether an answer of this cost may still be given; a cost that is no number, or negative, is refused."""
+        """Whether an answer of this cost may still be given; a cost that is not a number, or negative, is refused."""
         check_nats("the cost", cost)
         return self._squares.admits(_square(cost))
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unworn.bounds.numerics import Floats, check_between
-from unworn.bounds.privacy.profiles import checked_epsilon, settled
+from unworn.bounds.privacy.profiles import checked_epsilon, round_up
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, epsilon: ArrayLike) -> Floats:
@@ -74,12 +74,12 @@ def pair(log_p: ArrayLike, log_q: ArrayLike) -> Atoms:
     return Atoms(p[both] - q[both], np.exp(p[both]) / scale, float(np.exp(p[some & ~both]).sum() / scale))
 
 
-def mirrored(losses: Floats, likely: Floats, unlikely: Floats, infinite: float) -> Atoms:
+def mirror_atoms(losses: Floats, likely: Floats, unlikely: Floats, infinite: float) -> Atoms:
     """A symmetric pair's atoms: ``likely`` at the positive ``losses``, ``unlikely`` at their negatives, the rest at 0.
 
     There is no such pair when these masses pass 1. What is rounding is cut off and charged ten times at infinity.
 
-    >>> mirrored(np.array([1.0]), np.array([0.5]), np.array([0.2]), 0.0).masses.round(6).tolist()
+    >>> mirror_atoms(np.array([1.0]), np.array([0.5]), np.array([0.2]), 0.0).masses.round(6).tolist()
     [0.2, 0.3, 0.5]
     """
     rest = 1.0 - infinite - float(likely.sum() + unlikely.sum())
@@ -151,4 +151,4 @@ class Losses:
         at = np.clip(np.floor(np.minimum(values / self.step, start + last)) + 1 - start, 0, last).astype(np.int64)
         # e^700 for what is larger: less is subtracted, and no infinity meets a mass that is 0.
         paid = np.exp(np.minimum(np.where(at < last, values, 0.0), 700.0)) * unlikely[at]
-        return settled(np.maximum(likely[at] - paid, 0.0) + self.infinite)
+        return round_up(np.maximum(likely[at] - paid, 0.0) + self.infinite)

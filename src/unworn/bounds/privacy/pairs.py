@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from unworn.bounds.numerics import Floats, check_between, check_whole
-from unworn.bounds.privacy.loss_distributions import Atoms, mirrored
+from unworn.bounds.privacy.loss_distributions import Atoms, mirror_atoms
 from unworn.bounds.privacy.profiles import Profile, checked_epsilon
 
 _EXACT_UP_TO = 5000  # cosine noise with |m| below this is taken atom by atom
@@ -125,4 +125,4 @@ def dots(profile: Profile, edges: Floats) -> Atoms:
     beyond = np.maximum.accumulate(beyond[::-1])[::-1]
     unlikely = beyond[:-1] - beyond[1:]
     likely = unlikely * np.exp(x[1:])
-    return mirrored(x[1:], likely, unlikely, infinite)
+    return mirror_atoms(x[1:], likely, unlikely, infinite)

@@ -37,10 +37,10 @@ def checked_epsilon(epsilon: ArrayLike) -> Floats:
     return values
 
 
-def settled(delta: ArrayLike) -> Floats:
+def round_up(delta: ArrayLike) -> Floats:
     """The same numbers, moved up by the rounding they may have suffered, within [0, 1].
 
-    >>> float(settled(-1e-20)), float(settled(2.0))
+    >>> float(round_up(-1e-20)), float(round_up(2.0))
     (0.0, 1.0)
     """
     return np.minimum(np.maximum(np.asarray(delta, dtype=float) * _ROUNDING, 0.0), 1.0)
@@ -64,7 +64,7 @@ class Pure:
 
     def delta(self, epsilon: ArrayLike) -> Floats:
         gap = np.maximum(self.epsilon - checked_epsilon(epsilon), 0.0)
-        return settled(-np.expm1(-gap) / (1.0 + math.exp(-self.epsilon)))
+        return round_up(-np.expm1(-gap) / (1.0 + math.exp(-self.epsilon)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Approximate:
         check_between("the floor of delta", self.floor, 0.0, 1.0)
 
     def delta(self, epsilon: ArrayLike) -> Floats:
-        return settled(self.floor + (1.0 - self.floor) * Pure(self.epsilon).delta(epsilon))
+        return round_up(self.floor + (1.0 - self.floor) * Pure(self.epsilon).delta(epsilon))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,11 @@ class GDP:
         if mu < _SMALL_MU:
             x = a[..., np.newaxis] + 0.5 * mu * (_NODES + 1.0)
             slopes = 1.0 - x * _mills(x)
-            return settled(density * (0.5 * mu * (slopes @ _WEIGHTS)))
+            return round_up(density * (0.5 * mu * (slopes @ _WEIGHTS)))
         with np.errstate(over="ignore", invalid="ignore"):
             right = density * (_mills(np.maximum(a, 0.0)) - _mills(a + mu))
             left = library.ndtr(-a) - np.exp(values + library.log_ndtr(-(a + mu)))
-        return settled(np.where(a >= 0.0, right, left))
+        return round_up(np.where(a >= 0.0, right, left))
 
 
 def _mills(x: Floats) -> Floats:
@@ -161,7 +161,7 @@ class Concentrated:
             if not (np.abs(step) > 1e-12 * t).any():
                 break
         log_delta = t * (rho * t - excess) - t * np.log1p(1.0 / t) - np.log1p(t)
-        return settled(np.exp(np.minimum(log_delta, 0.0)))
+        return round_up(np.exp(np.minimum(log_delta, 0.0)))
 
 
 def bun_steinke(rho: float, epsilon: ArrayLike) -> Floats:
@@ -177,4 +177,4 @@ def bun_steinke(rho: float, epsilon: ArrayLike) -> Floats:
     if rho == 0.0:
         return np.zeros(excess.shape)
     with np.errstate(over="ignore"):
-        return settled(np.exp(-np.square(np.minimum(excess, 1e150)) / (4.0 * rho)))
+        return round_up(np.exp(-np.square(np.minimum(excess, 1e150)) / (4.0 * rho)))

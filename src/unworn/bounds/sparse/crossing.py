@@ -36,8 +36,8 @@ def largest_error(run: Run, asks: int, beta: float) -> float:
     were below passed T, and of the noise of the values released.
 
     >>> from unworn.bounds.extremes import largest_laplace
-    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed
-    >>> round(largest_error(refreshed(0.1, 10), 10_000, 0.05))
+    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed_run
+    >>> round(largest_error(refreshed_run(0.1, 10), 10_000, 0.05))
     584
     >>> round(largest_laplace(20.0, 10, 0.05) + largest_laplace(40.0, 10_000, 0.05))   # added up, not convolved
     653
@@ -58,8 +58,8 @@ def largest_error(run: Run, asks: int, beta: float) -> float:
 def false_alarm(run: Run, asks: int, beta: float) -> float:
     """How far below T, in rows, all counts must stay for none to be called above, but with probability ``beta``.
 
-    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed
-    >>> round(false_alarm(refreshed(0.1, 10), 10_000, 0.05))
+    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed_run
+    >>> round(false_alarm(refreshed_run(0.1, 10), 10_000, 0.05))
     515
     """
     _check(asks, beta)
@@ -70,8 +70,8 @@ def false_alarm(run: Run, asks: int, beta: float) -> float:
 def run_price(run: Run, rows: int, asks: int, beta: float) -> Price:
     """The interval's price under Theorem D2, for a whole run of ``asks`` comparisons of counts of ``rows`` rows.
 
-    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed
-    >>> round(run_price(refreshed(0.1, 10), 100_000, 10_000, 0.05).width, 4)
+    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed_run
+    >>> round(run_price(refreshed_run(0.1, 10), 100_000, 10_000, 0.05).width, 4)
     0.209
     """
     check_rows(rows)
@@ -85,8 +85,8 @@ def best_factor(run: Run, rows: int, asks: int, beta: float, *, cleared: bool = 
     The error grows with the noise, exactly in proportion where whole numbers do not show, and what the noise does not
     hide falls; the search is over one number.
 
-    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed
-    >>> best = refreshed(1.0, 10).scaled(best_factor(refreshed(1.0, 10), 100_000, 10_000, 0.05))
+    >>> from unworn.bounds.sparse.sparse_vector_bounds import refreshed_run
+    >>> best = refreshed_run(1.0, 10).scaled(best_factor(refreshed_run(1.0, 10), 100_000, 10_000, 0.05))
     >>> round(best.epsilon, 4), round(run_price(best, 100_000, 10_000, 0.05).width, 4)
     (0.017, 0.0682)
     """

@@ -81,10 +81,10 @@ def split(epsilon: float, crossings: int = 1, how: str = "even") -> tuple[float,
     raise ValueError(f"split is 'even' or 'best', not {how!r}")
 
 
-def refreshed(epsilon: float, tops: int = 1, how: str = "even") -> Run:
+def refreshed_run(epsilon: float, tops: int = 1, how: str = "even") -> Run:
     """Every instance ``epsilon``-private, with a threshold of its own; evenly split, noise of 2/eps and 4/eps.
 
-    >>> refreshed(0.1, 3)
+    >>> refreshed_run(0.1, 3)
     Run(threshold=20.0, question=40.0, value=None, tops=3, fresh=True)
     """
     first, second = split(epsilon, 1, how)
@@ -138,7 +138,7 @@ def run_profile(run: Run) -> Profile:
     Instances compose as independent randomised responses (Kairouz, Oh and Viswanath 2015); a value released at the end
     of each adds a smaller one, so the losses of one round are the four sums of +-epsilon and +-1/value.
 
-    >>> run_profile(refreshed(0.1, 20))
+    >>> run_profile(refreshed_run(0.1, 20))
     Homogeneous(epsilon=0.1, floor=0.0, k=20)
     >>> run_profile(standard(0.1, 20))
     Pure(epsilon=0.1)
@@ -168,7 +168,7 @@ def empirical_error(run: Run, asks: int, beta: float) -> float:
     With noise of 2/epsilon and 4/epsilon it is 6 ln((k + m)/beta)/epsilon for k asks and m thresholds, and one row
     more: a whole number drawn from discrete Laplace noise passes x with probability exp(-(x - 1/2)/scale) at most.
 
-    >>> round(empirical_error(refreshed(0.1), 1000, 0.05), 1)   # 60 ln(1001/0.05), and 1
+    >>> round(empirical_error(refreshed_run(0.1), 1000, 0.05), 1)   # 60 ln(1001/0.05), and 1
     595.3
     """
     check_whole("the number of asks", asks, 1)

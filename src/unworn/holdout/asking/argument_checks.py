@@ -11,7 +11,7 @@ from unworn.basics.display import show_value
 from unworn.basics.plain_text import plain_text
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.mechanism import MOST_ASKS
-from unworn.queries import Query
+from unworn.queries import Expression, Query, share
 from unworn.queries.language.literals import MAX_TEXT
 from unworn.queries.predictions import FromModel, NamedPredictions
 from unworn.record.declared_uses import Uses
@@ -28,6 +28,13 @@ def is_source(predictions: Any) -> bool:
 def is_named(predictions: Any) -> bool:
     """Whether they have a name of their own. A subclass would say for itself, and each time anew, what it names."""
     return type(predictions) is NamedPredictions
+
+
+def as_asked(question: Any) -> Any:
+    """A question as it was meant: text is SQL, and a predicate by itself asks for its share."""
+    if isinstance(question, str):
+        return read_sql(question)
+    return share(question) if isinstance(question, Expression) else question
 
 
 def read_sql(text: str) -> Query:

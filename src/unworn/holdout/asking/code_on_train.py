@@ -14,10 +14,12 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.code.callables import Function
-from unworn.queries.code.code_in_query import models_of
+from unworn.queries.code.code_in_query import label_counters, models_of
 from unworn.queries.hypothesis import Hypothesis
+from unworn.queries.metrics.prediction_types import check_labels, estimator_type
+from unworn.queries.predictions import FromModel
 from unworn.queries.query import Query
-from unworn.queries.row_protocol import Raised, showing_rows
+from unworn.queries.row_protocol import Column, Raised, showing_rows
 from unworn.queries.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -30,9 +32,9 @@ FEW = 5
 
 def few_rows(train: Sample) -> Sample:
     """The first few of the rows."""
-    from unworn.rows.memory.row_split import restricted
+    from unworn.rows.memory.row_split import restrict_rows
 
-    return restricted(train, np.arange(min(FEW, train.size)))
+    return restrict_rows(train, np.arange(min(FEW, train.size)))
 
 
 def try_code(query: Query, columns: set[str], train: Sample, few: Sample) -> None:
@@ -54,8 +56,36 @@ def try_code(query: Query, columns: set[str], train: Sample, few: Sample) -> Non
             for model in models_of(query):
                 run_on_train(query, few, lambda model=model: model.run(few.features, few.rows))  # type: ignore[misc]
         return
-    if few.has_features or not models_of(query):
+    counters, models = label_counters(query), models_of(query)
+    if few.has_features and counters and len(counters) == len(models):
+        returned = run_on_train(query, few, lambda: [_labels_of(model, few) for _, model in counters])
+        for (metric, model), column in zip(counters, returned, strict=True):
+            _check_counted(metric, model, column, few)
+    elif few.has_features or not models:
         run_on_train(query, few, lambda: few.statistics([query]))
+
+
+def _labels_of(model: FromModel, few: Sample) -> Column:
+    """What a model returns; ``Raised`` where that is nothing that labels of this kind could equal."""
+    column = model.run(few.features, few.rows)
+    target = few.schema.target
+    if column.values.ndim != 1 or (target and (column.kind == "text") != (few.schema.of(target).kind == "text")):
+        raise Raised
+    return column
+
+
+def _check_counted(metric: str, model: FromModel, column: Column, few: Sample) -> None:
+    """Refuse a model that returns probabilities or numbers where labels are counted: hardly any would be right.
+
+    Estimators say of themselves what they predict, and were judged by it.
+    """
+    if column.values.dtype.kind != "f" or estimator_type(model.model) is not None:
+        return
+    told = f"on {few.rows} rows that you may see {model.label} returned"
+    try:  # what is missing or infinite is the worst answer, and may be
+        check_labels(column.values[np.isfinite(column.values)], metric, told)
+    except Unaskable as why:
+        raise Unaskable(f"{why}\n{_FREE}", metric=metric) from None
 
 
 def check_fitted(query: Query) -> None:

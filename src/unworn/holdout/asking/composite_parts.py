@@ -9,6 +9,7 @@ from typing import Any
 
 from unworn.basics.display import show_value
 from unworn.errors import Unaskable
+from unworn.holdout.asking.guesses import guess_number
 from unworn.queries.composite import Composite
 from unworn.queries.language.literals import as_float
 from unworn.record.answer import Answer
@@ -33,7 +34,7 @@ def part_guesses(composite: Composite, guess: Any, error: Any) -> list[tuple[Any
         if len(guess) != len(questions) or len(errors) != len(questions):
             raise Unaskable(f"{composite.label} is made of {len(questions)} questions: guess that many, in their order")
         return list(zip(guess, errors, strict=True))
-    value = as_float(guess, "a guess")
+    value = guess_number(guess)
     inside = composite.guess_of_part(value)
     if len(questions) != 1 or inside is None:
         names = "; ".join(query.label for query in questions)
@@ -57,7 +58,7 @@ def _moved(composite: Composite, value: float, error: float) -> float:
     return error * abs(high - low) / ((last - first) * step)
 
 
-def combined(composite: Composite, values: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
+def combine_values(composite: Composite, values: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
     """The value of a composite, and a standard error that is no smaller than the true one to first order.
 
     Parts are asked of the same rows, so their errors may go together: they are added up in size.
@@ -73,7 +74,7 @@ def combined(composite: Composite, values: Sequence[float], errors: Sequence[flo
     return value, error if math.isfinite(error) else math.inf
 
 
-def opened(things: Sequence[Any]) -> list[tuple[Composite | None, list[Any]]]:
+def open_composites(things: Sequence[Any]) -> list[tuple[Composite | None, list[Any]]]:
     """Questions and answers, each with the parts that are to be asked: its own, or itself."""
     listed: list[tuple[Composite | None, list[Any]]] = []
     for thing in things:
@@ -86,7 +87,7 @@ def opened(things: Sequence[Any]) -> list[tuple[Composite | None, list[Any]]]:
     return listed
 
 
-def gathered(
+def gather_answers(
     listed: Sequence[tuple[Composite | None, list[Any]]], answers: Sequence[Answer]
 ) -> list[Answer | DerivedAnswer]:
     """The answers to all the parts, put together as they were opened."""

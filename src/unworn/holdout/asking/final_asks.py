@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from unworn.basics.display import show_fields, show_html, show_line, show_width
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import Unaskable
 from unworn.holdout.asks import Ask
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import has_failed
 from unworn.mechanisms.contract.record import FINAL, OPEN_FINAL
 from unworn.mechanisms.symbols.final_values import (
+    expected_final,
     final_nats,
-    likely_final,
-    likely_within,
+    likely_again,
     takes_expectation,
     widest_final,
 )
@@ -84,8 +85,9 @@ def final_asks(asks: Sequence[Ask], transcript: Transcript, close: bool) -> list
     return found
 
 
+@with_usual_floats
 def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
-    """Refuse final values of models that would be wider than what is known, before the holdout is closed for them.
+    """Refuse final values of models that are likely to be wider than what is known, before the holdout is closed.
 
     Those of all other questions are intersected with what is known; but code may answer differently the second time.
     """
@@ -94,11 +96,11 @@ def check_not_wider(asks: Sequence[Ask], transcript: Transcript) -> None:
             continue
         known = transcript.record(ask.parent).published
         offer = transcript.offer(ask.facts, None, ask.parent, 0, ask.final)
-        expected = likely_within(offer, known.low, known.high)  # if it answers as before
+        expected = likely_again(offer, known.value)
         before, after = (known.high - known.low) / 2, published_width(transcript.mechanism, offer, expected)
         if after > before:
             raise Unaskable(
-                f"the final value of {ask.query.label} may be wider than answer {ask.parent}, ± {before:.4g}: about "
+                f"the final value of {ask.query.label} would be wider than answer {ask.parent}, ± {before:.4g}: about "
                 f"± {after:.4g}.\n  Nothing was charged, and the holdout is as it was. Ask for the final value of its "
                 "predictions, given as an array: it is never wider than what is known."
             )
@@ -124,6 +126,7 @@ def _all_told(fingerprint: str, transcript: Transcript) -> Iterator[int]:
             yield index
 
 
+@with_usual_floats
 def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> FinalQuote:
     """What these final asks would reach."""
     widths, likely, costs = list[float](), list[float](), dict[str, float]()
@@ -136,7 +139,7 @@ def quote_final(asks: Sequence[Ask], transcript: Transcript, close: bool) -> Fin
             continue
         offer = transcript.offer(ask.facts, ask.guess, ask.parent, 0, ask.final)
         widths.append(widest_final(offer))
-        likely.append(min(published_width(transcript.mechanism, offer, likely_final(offer)), widths[-1]))
+        likely.append(min(published_width(transcript.mechanism, offer, expected_final(offer)), widths[-1]))
         costs[ask.query.fingerprint] = 0.0 if close else final_nats(offer)
     labels = tuple(ask.query.label for ask in asks)
     return FinalQuote(labels, tuple(widths), close, sum(costs.values()), not costs, tuple(likely))

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.holdout.asking.code_on_train import run_on_train
 from unworn.mechanisms import Guess
 from unworn.mechanisms.coded.guess_slack import standard_error
 from unworn.queries import Composite
 from unworn.queries import metric as metric_query
+from unworn.queries.composite import Question
 from unworn.queries.language.literals import as_float
+from unworn.queries.metrics.scaled_losses import MaskedLoss
 from unworn.queries.predictions import NamedPredictions
 from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.record.transcript import Transcript
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
+
+
+NO_DIFFERENCE = "no difference"
+"""The origin of the guess that two models are the same, where nobody guessed otherwise."""
 
 
 def given_guess(
@@ -30,7 +37,7 @@ def given_guess(
     gauge: float | None = None,
 ) -> Guess:
     """The asker's own guess, checked: it is theirs, so a mistake is an error and nothing is charged."""
-    number = as_float(value, "a guess")
+    number = guess_number(value)
     if not facts.low <= number <= facts.high:  # also refuses NaN
         raise Unaskable(
             f"the guess {number} lies outside the question's range [{facts.low:g}, {facts.high:g}]; "
@@ -38,6 +45,19 @@ def given_guess(
         )
     own = _width(error, facts, "the guess's standard error"), _width(discordance, facts, "discordance")
     return Guess(number, *own, gauge=gauge)
+
+
+def guess_number(value: object) -> float:
+    """A guess as a number. Text in its place is usually the name of a metric, which is not the second argument.
+
+    >>> guess_number("f1")
+    Traceback (most recent call last):
+    unworn.errors.Unaskable: a guess is a number, not 'f1': name a metric with metric='f1'
+    """
+    if isinstance(value, str):
+        shown = show_value(value)
+        raise Unaskable(f"a guess is a number, not {shown}: name a metric with metric={shown}")
+    return as_float(value, "a guess")
 
 
 def given_gauge(facts: Facts, gauge: float | None, sealed: int) -> float | None:
@@ -119,6 +139,26 @@ def _narrower(by_size: Guess, by_variance: Guess | None, facts: Facts) -> Guess:
     return by_variance
 
 
+def difference_as_mean(facts: Facts, guess: Guess, *, usable: bool, own: float | None) -> tuple[Facts, Guess]:
+    """A difference whose variance was declared is asked as what it also is: the mean of values in a range.
+
+    Unless a smaller mean size is known, as of two arrays that hardly differ; or the variance is as large as it can be.
+    """
+    size = math.inf if guess.discordance is None else guess.discordance / facts.span
+    gauge, place = guess.gauge or 0.0, (guess.value - facts.low) / (facts.high - facts.low)
+    if not usable or (own is None and 4.0 * gauge > 0.5 * size) or gauge >= place * (1.0 - place):
+        return facts, replace(guess, gauge=None)
+    return replace(facts, kind="unit"), replace(guess, discordance=None)
+
+
+def preferred_guess(guess: Guess | None, expected: Guess | None) -> Guess | None:
+    """The guess there is; but what practice rows say is better than that there is no difference."""
+    if guess is None or expected is None or guess.origin != NO_DIFFERENCE:
+        return expected if guess is None else guess
+    known = [each.discordance for each in (guess, expected) if each.discordance is not None]
+    return replace(expected, discordance=min(known, default=None))
+
+
 def ledger_guess(query: Query, facts: Facts, transcript: Transcript) -> Guess | None:
     """The latest answer to the same metric: a function of what was released, so it costs nothing."""
     if query.family is None or facts.kind == "paired":  # for a difference, no difference is the better guess
@@ -138,16 +178,28 @@ def _width(value: float | None, facts: Facts, what: str) -> float | None:
     return min(width, facts.span)  # wider than the range says no more than as wide
 
 
-def fold_guess(estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]) -> tuple[Any, Any] | None:
+def fold_guess(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    metric: str,
+    options: Mapping[str, Any],
+    centred: Callable[[Question], Question] | None = None,
+) -> tuple[Any, Any] | None:
     """A fitted estimator's score on a fold that it was not fitted on, with its standard error.
 
-    Of a composite: those of all its parts, in their order.
+    Of a composite: those of all its parts, in their order. ``centred`` makes of a loss in a subgroup what the holdout
+    will ask; where nobody can say what that is, the fold has no guess, and practice rows have one.
 
     An estimator that fails there is refused before it is shown the holdout's rows.
     """
     from unworn.rows import Sample
 
     question = metric_query(metric, NamedPredictions(estimator, "fold", watch=False), **options)
+    if centred is not None:
+        question = centred(question)
+    elif isinstance(question, Composite) and any(isinstance(part, MaskedLoss) for part in question.questions):
+        return None
     try:
         labels = Sample.read(None, y)
     except Unaskable:

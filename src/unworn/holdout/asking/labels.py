@@ -7,7 +7,7 @@ What goes by the name is then noted beside it, so that the name of one model nev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.display import show_value
@@ -39,13 +39,13 @@ GivenTags = Mapping[str, Plain] | Label | None
 
 def read_label(name: str | None, tags: GivenTags) -> Label:
     """A label, checked: what the ledger cannot hold must not reach the rows."""
+    if isinstance(tags, Label):  # read like any other: whoever holds it could change it once rows are seen
+        name, tags = tags.name if name is None else name, tags.tags
     if name is None and tags is None:
         return NO_LABEL
     plain = None if name is None else plain_text(name, LONGEST_TEXT)
     if name is not None and not plain:
         raise Unaskable(f"name= is a text of 1 to {LONGEST_TEXT} characters, not {show_value(name)}")
-    if isinstance(tags, Label):
-        return tags if name is None else replace(tags, name=plain)
     try:
         return Label(plain, None if tags is None else read_tags(tags) or None)
     except ValueError as why:

@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from unworn.basics.display import show_value
 from unworn.errors import Failed, Unaskable
-from unworn.holdout.asking.argument_checks import check_asker, check_text, is_named, read_sql
+from unworn.holdout.asking.argument_checks import as_asked, check_asker, check_text, is_named
 from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
 from unworn.holdout.asking.composite_parts import part_guesses
-from unworn.holdout.asking.guesses import given_gauge, given_guess, train_guess, with_gauge
+from unworn.holdout.asking.guesses import (
+    NO_DIFFERENCE,
+    difference_as_mean,
+    given_gauge,
+    given_guess,
+    preferred_guess,
+    train_guess,
+    with_gauge,
+)
 from unworn.holdout.asking.labels import NO_LABEL, Label
 from unworn.holdout.asks import Ask, put_into_words
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.capabilities import needs_guess, uses_gauge
-from unworn.mechanisms.contract.conversation import check_question
 from unworn.mechanisms.contract.mechanism import STOPPED, Guess, has_failed
 from unworn.mechanisms.contract.offer import NO_GUESS
-from unworn.queries import Query
+from unworn.queries import Expression, Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code, named_code
 from unworn.queries.composite import Composite, Question
-from unworn.queries.conditional_query import ConditionalQuery
-from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes, read_predicate
+from unworn.queries.metrics.graded_metrics import GradedRows
+from unworn.queries.metrics.metric_catalogue import metric_name, needs_classes, read_predicate
 from unworn.queries.metrics.positive_class import INSTEAD, refuse_many
 from unworn.queries.metrics.prediction_types import default_metric
 from unworn.queries.predictions import NamedPredictions
-from unworn.queries.query import Facts, Kind
-from unworn.queries.ranking_query import RankingQuery
-from unworn.queries.recorded_predictions import RecordedPredictions
+from unworn.queries.query import SUBSETS, Facts
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
 
-NO_DIFFERENCE = "no difference"
-"""The origin of the guess that two models are the same, where nobody guessed otherwise."""
+Asked = Question | Expression | str
+"""What can be asked: text is an SQL predicate, and a predicate asks for its share."""
 
 
 class Preparation(HoldoutView):
@@ -52,7 +56,7 @@ class Preparation(HoldoutView):
 
     def _prepare(
         self,
-        question: Query | str,
+        question: Query | Expression | str,
         value: SupportsFloat | None,
         error: float | None = None,
         discordance: float | None = None,
@@ -77,7 +81,7 @@ class Preparation(HoldoutView):
             raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
         if facts.runs_code and not made_here:
             check_code(query)
-        visible = self._practice_rows if self._train is None else self._train
+        visible = self._visible
         if facts.runs_code and visible is not None:
             try_code(query, set(self._sample.columns), visible, self._few_rows)
         elif facts.runs_code:
@@ -98,14 +102,22 @@ class Preparation(HoldoutView):
         practice = None
         if self._practice_rows is not None and (facts.runs_code or not test):  # a test has no guess, but code to try
             expected = practice_guess(query, facts, self._practice_rows, sealed)
-            guess = with_gauge(_preferred(guess, expected), expected) if not test else guess
+            guess = with_gauge(preferred_guess(guess, expected), expected) if not test else guess
             practice = None if expected is None or test else estimate(query, expected, self._practice_rows)
+        if facts.kind == "unit" and query.family not in self._ranges_seen and visible is not None:
+            from unworn.holdout.asking.range_notice import warn_if_short  # loaded by those who ask for losses
+
+            self._ranges_seen.add(query.family)
+            if query.portable or visible is self._practice_rows:
+                warn_if_short(query, visible)
         if sealed is not None and facts.kind == "conditional":
             guess = self._with_known_rows(query, facts, guess, sealed)
         if own is not None:
             guess = self._with_own_gauge(facts, guess, own)
+        if guess is None and gauged and facts.kind in SUBSETS and needs_guess(self.mechanism, facts):
+            self._refuse_unseen(query)
         if facts.kind == "paired" and guess is not None and guess.gauge is not None:
-            facts, guess = _difference_as_mean(facts, guess, usable=sealed is not None and not noise, own=own)
+            facts, guess = difference_as_mean(facts, guess, usable=sealed is not None and not noise, own=own)
         code = named_code(query) if facts.runs_code else None
         asker = None if by is None else check_asker(by)
         words = put_into_words(query, asker, label, code)
@@ -131,6 +143,15 @@ class Preparation(HoldoutView):
         known = None if unused else known_rows(query, sealed, self._sample.length)
         return guess if known is None else self._with_own_gauge(facts, guess, float(known))
 
+    def _refuse_unseen(self, query: Query) -> None:
+        """No guess of a subset, although rows may be seen: none of them is in it, and hardly any sealed one can be."""
+        from unworn.holdout.asking.visible_gauges import refuse_unseen
+
+        visible = self._visible
+        seeing = visible is not None and (query.portable or visible is self._practice_rows)
+        if visible is not None and seeing and self._desk.transcript.answered(query.fingerprint) is None:
+            refuse_unseen(query, visible, self._sample.size)
+
     def _with_own_gauge(self, facts: Facts, guess: Guess | None, gauge: float) -> Guess:
         """A guess with a gauge; or a gauge alone, for a mechanism that needs no guess."""
         if guess is not None:
@@ -139,9 +160,9 @@ class Preparation(HoldoutView):
             raise Unaskable("gauge= says how much to expect of the rows beside a guess, and there is none: give guess=")
         return Guess((facts.low + facts.high) / 2, None, None, NO_GUESS, gauge)
 
-    def _understand(self, question: Question | str, *, test: bool = False) -> tuple[Query, Facts]:
+    def _understand(self, question: Asked, *, test: bool = False) -> tuple[Query, Facts]:
         """The question, and what is public about it; refused, before any row is read, if rows cannot be asked it."""
-        query = read_sql(question) if isinstance(question, str) else question
+        query = question if isinstance(question, Query) else as_asked(question)
         if isinstance(query, Composite):
             raise Unaskable("a composite is asked by itself, with ask; a batch takes its parts, composite.questions")
         if not isinstance(query, Query):
@@ -166,15 +187,29 @@ class Preparation(HoldoutView):
         metric = default_metric(predictions) if metric is None else metric
         if name is not None:
             name = check_text(name, "name=, what the predictions are known by,")
-        return metric_query(
+        question = metric_query(
             metric,
             predictions if name is None or is_named(predictions) else NamedPredictions(predictions, name),
             **self._options(metric, options),
         )
+        if self._visible is not None and self._visible.schema.target is not None:
+            from unworn.holdout.asking.class_names import check_class_names, has_classes
+
+            if has_classes(question):
+                check_class_names(metric, question, self._visible_classes, options)
+        return question if options.get("where") is None else self._centred(question)
+
+    def _centred(self, question: Question) -> Question:
+        """A metric in a subgroup, measured from constants that rows which may be seen suggest."""
+        if self._visible is None:
+            return question
+        from unworn.holdout.asking.subgroup_centres import centre_on_rows  # loaded by those who ask for subgroups
+
+        return centre_on_rows(question, self._visible, arrays=self._visible is self._practice_rows)
 
     def _options(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
         """What the metric needs, and ``train`` or practice rows can tell."""
-        visible, own = self._practice_rows if self._train is None else self._train, metric_name(metric)
+        visible, own = self._visible, metric_name(metric)
         if visible is None or visible.schema.target is None:
             return options
         if own == "r2" and "baseline" not in options:
@@ -188,38 +223,29 @@ class Preparation(HoldoutView):
             raise refuse_many(own, f"there are {len(self._visible_classes)}")
         return options
 
-    def _check_scorable(self, metric: str, options: dict[str, Any]) -> None:
-        """Refuse what no search can be scored by now, and not after hours of fitting."""
-        if not greater_is_better(metric):
-            raise Unaskable(
-                f"{metric} is a loss, and searches look for the largest score: use scorer('neg_{metric_name(metric)}')"
-            )
-        filled = {"classes": [0, 1]} if needs_classes(metric) and not {"shares", "weights"} & set(options) else {}
-        stand_in = RecordedPredictions({"method": "predict"})
-        question = self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
-        for part in question.questions if isinstance(question, Composite) else (question,):
-            kind: Kind = "unit"
-            if isinstance(part, ConditionalQuery | RankingQuery):
-                kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
-            check_question(self.mechanism, Facts(kind, 0.0, 1.0, runs_code=True))  # also one that refuses every model
+    @property
+    def _visible(self) -> Sample | None:
+        return self._practice_rows if self._train is None else self._train
 
     @cached_property
     def _visible_classes(self) -> tuple[Any, ...]:
         from unworn.rows.memory.visible_labels import label_classes
 
-        visible = self._practice_rows if self._train is None else self._train
-        return () if visible is None else label_classes(visible)
+        return () if self._visible is None else label_classes(self._visible)
+
+    @cached_property
+    def _ranges_seen(self) -> set[str | None]:
+        return set()
 
     @cached_property
     def _few_rows(self) -> Sample:
-        visible = self._practice_rows if self._train is None else self._train
-        if visible is None:
+        if self._visible is None:
             raise TypeError("there are no rows that may be seen")
-        return few_rows(visible)
+        return few_rows(self._visible)
 
     def _enter(self, asks: list[Ask]) -> list[Answer]:
         for ask in asks:
-            if ask.facts.runs_code:
+            if ask.facts.runs_code and not isinstance(ask.query, GradedRows):  # whose code has a process of its own
                 say_what_is_withheld()
                 break
         answers = self._desk.enter(asks)
@@ -230,7 +256,7 @@ class Preparation(HoldoutView):
 
     def _asks_of(
         self,
-        question: Question | str,
+        question: Asked,
         guess: Any,
         error: Any = None,
         discordance: float | None = None,
@@ -241,14 +267,14 @@ class Preparation(HoldoutView):
         if not isinstance(question, Composite):
             return [self._prepare(question, guess, error, discordance, gauge, **how)]
         if discordance is not None:
-            raise Unaskable(f"{question.label} is no paired question, and has no discordance: leave it out")
+            raise Unaskable(f"{question.label} is not a paired question, and has no discordance: leave it out")
         if gauge is not None:
             raise Unaskable(f"{question.label} is made of several questions: ask each of them with its own gauge=")
         guesses = part_guesses(question, guess, error)
         parts = zip(question.questions, guesses, strict=True)
         return [self._prepare(part, value, own, **how) for part, (value, own) in parts]
 
-    def _answer_to(self, question: Question | str, answers: list[Answer]) -> Answer | DerivedAnswer:
+    def _answer_to(self, question: Asked, answers: list[Answer]) -> Answer | DerivedAnswer:
         """What was asked for: the answer, or what is made of those of a composite's parts."""
         for answer in answers:
             self._checked_answer(answer)
@@ -264,23 +290,3 @@ class Preparation(HoldoutView):
             message = Failed.MESSAGE if record.offer.runs_code else Failed.OURS
             raise Failed(Failed.STOPPED if record.symbol == STOPPED else message, index=answer.index)
         return answer
-
-
-def _difference_as_mean(facts: Facts, guess: Guess, *, usable: bool, own: float | None) -> tuple[Facts, Guess]:
-    """A difference whose variance was declared is asked as what it also is: the mean of values in a range.
-
-    Unless a smaller mean size is known, as of two arrays that hardly differ; or the variance is as large as it can be.
-    """
-    size = math.inf if guess.discordance is None else guess.discordance / facts.span
-    gauge, place = guess.gauge or 0.0, (guess.value - facts.low) / (facts.high - facts.low)
-    if not usable or (own is None and 4.0 * gauge > 0.5 * size) or gauge >= place * (1.0 - place):
-        return facts, replace(guess, gauge=None)
-    return replace(facts, kind="unit"), replace(guess, discordance=None)
-
-
-def _preferred(guess: Guess | None, expected: Guess | None) -> Guess | None:
-    """The guess there is; but what practice rows say is better than that there is no difference."""
-    if guess is None or expected is None or guess.origin != NO_DIFFERENCE:
-        return expected if guess is None else guess
-    known = [each.discordance for each in (guess, expected) if each.discordance is not None]
-    return replace(expected, discordance=min(known, default=None))

@@ -7,11 +7,14 @@ from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
+import numpy as np
+
 from unworn.basics.display import show_value
+from unworn.basics.float_settings import USUAL_FLOATS
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
-from unworn.holdout.asking.composite_parts import gathered, opened, part_guesses
-from unworn.holdout.asking.labels import GivenTags, Label, check_names, read_label
+from unworn.holdout.asking.composite_parts import gather_answers, open_composites, part_guesses
+from unworn.holdout.asking.labels import GivenTags, check_names, read_label
 from unworn.holdout.asking.preparation import Preparation
 from unworn.holdout.asks import Ask, put_into_words
 from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
@@ -56,8 +59,9 @@ class Refinement(Preparation):
         with self._desk.order():
             transcript = self._desk.released()
             if transcript.answered(*ask.name) is None:
-                offer = transcript.offer(ask.facts, None, ask.parent)
-                mechanism.check_gain(record.offer, record.symbol, offer)
+                with np.errstate(**USUAL_FLOATS):
+                    offer = transcript.offer(ask.facts, None, ask.parent)
+                    mechanism.check_gain(record.offer, record.symbol, offer)
         return self._one(ask)
 
     @overload
@@ -125,7 +129,7 @@ class Refinement(Preparation):
         with self._desk.order():
             check_not_wider(asks, self._desk.released())
         answers = self._enter(asks)
-        told = gathered(listed, [self._checked_answer(answer) for answer in answers] if one else answers)
+        told = gather_answers(listed, [self._checked_answer(answer) for answer in answers] if one else answers)
         return told[0] if one else told
 
     def quote_final(self, questions: Finished | Iterable[Finished], *, close: bool = True) -> FinalQuote:
@@ -143,7 +147,7 @@ class Refinement(Preparation):
         listed = [questions] if one else check_list(questions, "final questions")
         if not listed:
             raise Unaskable("name at least one answer or question whose final value is wanted")
-        return one, opened(listed)
+        return one, open_composites(listed)
 
     def _final_asks(
         self,
@@ -173,7 +177,8 @@ class Refinement(Preparation):
     def _following(self, answer: Answer, record: Record, by: str | None, name: str | None, tags: GivenTags) -> Ask:
         """The same question once more. Beside it stands what the answer has, where nothing else is said."""
         query, asker, given = self._question_of(answer, record), check_asker(by), read_label(name, tags)
-        label = Label(given.name or record.name, given.tags or record.tags)
+        # Read again: the record's own are in the asker's hands, and code could change them when it sees rows.
+        label = read_label(given.name or record.name, given.tags or record.tags)
         code = named_code(query) if record.offer.runs_code else None
         words = put_into_words(query, asker, label, code)
         return Ask(query, record.facts, words, by=asker, label=label, code=code)
@@ -251,10 +256,12 @@ class Refinement(Preparation):
             if told is not None:
                 known = self._desk.answer(told)
                 return Quote(told, known.width, known.width, 0.0, 0.0, None, True, known.low, known.high, currency)
-            offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
+            with np.errstate(**USUAL_FLOATS):
+                offer = transcript.offer(ask.facts, self._desk.guessed(ask).guess, None, noise=ask.noise)
         mechanism = self.mechanism
-        likely, widest = publish_symbol(mechanism, offer, mechanism.likely(offer)), widest_width(mechanism, offer)
-        (cost, surprise), width = prices_of(mechanism, offer), (likely.high - likely.low) / 2
+        with np.errstate(**USUAL_FLOATS):
+            likely, widest = publish_symbol(mechanism, offer, mechanism.likely(offer)), widest_width(mechanism, offer)
+            (cost, surprise), width = prices_of(mechanism, offer), (likely.high - likely.low) / 2
         guessed = offer.payload.guess
         return Quote(offer.index, width, widest, cost, surprise, guessed, False, likely.low, likely.high, currency)
 

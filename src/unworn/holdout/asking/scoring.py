@@ -11,7 +11,14 @@ from unworn.holdout.asking.guesses import fold_guess
 from unworn.holdout.asking.labels import GivenTags, read_label
 from unworn.holdout.asking.preparation import Preparation
 from unworn.holdout.scorer import Scorer
+from unworn.mechanisms.contract.conversation import check_question
+from unworn.queries.composite import Composite
+from unworn.queries.conditional_query import ConditionalQuery
+from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name, needs_classes
 from unworn.queries.metrics.paired_query import compare_questions
+from unworn.queries.query import Facts, Kind
+from unworn.queries.ranking_query import RankingQuery
+from unworn.queries.recorded_predictions import RecordedPredictions
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
@@ -72,7 +79,7 @@ class Scoring(Preparation):
 
         ``discordance`` is the largest mean absolute difference to expect between the two (for accuracy: the share of
         rows that only one of them gets right). If you leave it out, two arrays provide it themselves, and else
-        ``train`` or practice rows where they can. Of a metric that is no mean over rows (F1, AUC, RMSE) the two are
+        ``train`` or practice rows where they can. Of a metric that is not a mean over rows (F1, AUC, RMSE) the two are
         asked one by one, and the answer is their difference. ``name`` and ``tags`` are as in :meth:`ask`.
         """
         label = read_label(name, tags)
@@ -106,4 +113,19 @@ class Scoring(Preparation):
         self, estimator: Any, X: Any, y: Any, metric: str, options: Mapping[str, Any]
     ) -> tuple[Any, Any] | None:
         """A fitted estimator's score on a fold, with its standard error: what the scorer guesses with."""
-        return fold_guess(estimator, X, y, metric, options)
+        return fold_guess(estimator, X, y, metric, options, self._centred)
+
+    def _check_scorable(self, metric: str, options: dict[str, Any]) -> None:
+        """Refuse what no search can be scored by now, and not after hours of fitting."""
+        if not greater_is_better(metric):
+            raise Unaskable(
+                f"{metric} is a loss, and searches look for the largest score: use scorer('neg_{metric_name(metric)}')"
+            )
+        filled = {"classes": [0, 1]} if needs_classes(metric) and not {"shares", "weights"} & set(options) else {}
+        stand_in = RecordedPredictions({"method": "predict"})
+        question = self._metric(metric, stand_in, None, {**filled, **self._options(metric, options)})
+        for part in question.questions if isinstance(question, Composite) else (question,):
+            kind: Kind = "unit"
+            if isinstance(part, ConditionalQuery | RankingQuery):
+                kind = "conditional" if isinstance(part, ConditionalQuery) else "ranking"
+            check_question(self.mechanism, Facts(kind, 0.0, 1.0, runs_code=True))  # also one that refuses every model

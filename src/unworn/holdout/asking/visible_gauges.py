@@ -12,6 +12,7 @@ from unworn.bounds.questions import (
     part_rows,
     share_error,
 )
+from unworn.errors import Unaskable
 from unworn.holdout.asking.code_on_train import run_on_train
 from unworn.mechanisms import Guess
 from unworn.queries.conditional_query import ConditionalQuery
@@ -19,6 +20,9 @@ from unworn.queries.query import Facts, Query
 
 if TYPE_CHECKING:
     from unworn.rows import Sample
+
+_TOO_FEW = 50
+"""Rows of a subset of which an answer without a guess tells next to nothing: at 11 nats a half-width of a third."""
 
 
 def gauged_guess(query: Query, facts: Facts, rows: Sample, origin: str, sealed: int | None) -> Guess | None:
@@ -39,6 +43,29 @@ def known_rows(query: Query, sealed: int, rows: int) -> int | None:
     """How many sealed rows a subset has, of ``rows`` in all, where the asker's own array decides it."""
     share = query.subset_share() if isinstance(query, ConditionalQuery) else None
     return None if share is None else part_rows(share, sealed, rows)
+
+
+def refuse_unseen(query: Query, rows: Sample, sealed: int) -> None:
+    """Refuse a question about a subset that none of these rows is in, if too few sealed rows can be to tell anything.
+
+    It would be answered with the whole range, for the price of a surprise, and is a misspelt value more often than not.
+    """
+    try:
+        query.facts(rows.schema, rows.length)
+    except Unaskable:  # these rows cannot tell
+        return
+    seen = run_on_train(query, rows, lambda: rows.statistics([query])[0])[1]
+    most = sealed - declared_rows(1.0, rows.size, sealed)  # as many as four standard errors leave room for
+    if seen or most > _TOO_FEW:
+        return
+    raise Unaskable(
+        f"{query.label}: none of the {rows.size:,} rows that may be seen is among those that it is about, so of "
+        f"{sealed:,} sealed ones hardly any can be, and the answer would be the whole range.\n"
+        "  Nothing was charged. Compare names and values with those of your rows; if you know better, give guess= and "
+        "gauge=, the fewest sealed rows to expect.",
+        seen=rows.size,
+        sealed=sealed,
+    )
 
 
 def _subset_guess(query: Query, rows: Sample, origin: str, sealed: int | None) -> Guess | None:

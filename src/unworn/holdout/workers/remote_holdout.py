@@ -90,7 +90,7 @@ class Server:
         """What a worker gets: entries, or the error it raises again. Whatever goes wrong, it gets something."""
         holdout = self._holdout()
         if holdout is None:
-            return _told(LedgerError("the holdout was closed in the parent process"))
+            return _as_reply(LedgerError("the holdout was closed in the parent process"))
         try:
             if request["verb"] == "meter":
                 return {"meter": holdout.meter.to_json()}
@@ -106,11 +106,13 @@ class Server:
             verb = holdout.score if request["verb"] == "score" else holdout.ask
             answer = verb(asked, request["guess"], guess_se=request["guess_se"], **options)
         except UnwornError as error:
-            return _told(error)
+            return _as_reply(error)
         except KeyboardInterrupt:
-            return _told(Failed(Failed.MESSAGE))  # raised by the worker's code on the rows: charged like any failure
+            return _as_reply(
+                Failed(Failed.MESSAGE)
+            )  # raised by the worker's code on the rows: charged like any failure
         except Exception as error:
-            return _told(UnwornError(f"{type(error).__name__}: {error}"))
+            return _as_reply(UnwornError(f"{type(error).__name__}: {error}"))
         if isinstance(answer, DerivedAnswer):
             proofs = [part.certificate for part in answer.parts]
             entries = [proof.entry.to_json() for proof in proofs]
@@ -118,7 +120,7 @@ class Server:
         return {"terms": answer.certificate.first.to_json(), "entry": answer.certificate.entry.to_json()}
 
 
-def _told(error: UnwornError) -> dict[str, Any]:
+def _as_reply(error: UnwornError) -> dict[str, Any]:
     numbers = {k: v for k, v in error.numbers.items() if isinstance(v, int | float | str | None)}
     return {"error": type(error).__name__, "message": error.message, "numbers": numbers}
 

@@ -15,7 +15,7 @@ from unworn.mechanisms.contract.conversation import refuse_statistics
 from unworn.mechanisms.contract.mechanism import Guess, Mechanism, Offer, Payload, Published, Reply, State, Symbol
 from unworn.mechanisms.symbols.exact_limits import exact_limits
 from unworn.mechanisms.symbols.exact_value import exact_value, likely_exact, spread_of
-from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level, tested_null
+from unworn.mechanisms.symbols.hypothesis_symbols import judge_hypothesis, nominal_level, tested_null
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
@@ -114,7 +114,11 @@ class SampleSplitting(Mechanism, AnswersSubsets, LimitsQuestions, ChecksHypothes
         return offer.log_level
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
-        symbol = exact_value(offer, query, rows) if offer.null is None else judged(offer, query, rows, offer.log_level)
+        symbol = (
+            exact_value(offer, query, rows)
+            if offer.null is None
+            else judge_hypothesis(offer, query, rows, offer.log_level)
+        )
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:

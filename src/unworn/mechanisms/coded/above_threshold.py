@@ -10,12 +10,12 @@ from unworn.errors import Exhausted, Unaskable
 from unworn.events import Described, Event
 from unworn.mechanisms.coded.coded_mechanism import (
     CodedMechanism,
-    folded,
-    lone_failed,
+    fold_symbol,
+    lone_failure_event,
     lone_nats,
     place_now,
-    priced,
-    published,
+    price_offer,
+    publish_value,
     typical_state,
 )
 from unworn.mechanisms.coded.coded_payloads import PlacePayload
@@ -96,7 +96,7 @@ class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers
     def after(self, state: State, event: Event) -> State:
         if not isinstance(event, Described):
             raise TypeError(f"AboveThreshold does not know the event {event!r}")
-        return folded(state, event.surprise, event.nats)
+        return fold_symbol(state, event.surprise, event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         # Were an ask of a batch refused half-way, the refusal would tell what those before it said: all may be tops.
@@ -115,18 +115,19 @@ class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers
             )
         gauge = None if guess is None or facts.kind not in SUBSETS else declared_gauge(facts, guess, 0.0)
         own = None if gauge is None else PlacePayload(place_now(state), state.kept, gauge)
-        return priced(state, facts, position, own)
+        return price_offer(state, facts, position, own)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
         if symbol != RAISED:
             value, gauge = spread_of(offer, symbol)
-            symbol = pack_steps(offer, gauge, TOP if value >= self.threshold else BELOW)
+            is_empty = offer.kind in SUBSETS and not gauge  # of no rows nothing is known: that is no yes
+            symbol = pack_steps(offer, gauge, TOP if value >= self.threshold and not is_empty else BELOW)
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         if has_failed(symbol):
-            return lone_failed(offer, symbol)
+            return lone_failure_event(offer, symbol)
         unpack_steps(offer, symbol, TOP)
         return Described(symbol != BELOW, _nats(offer, symbol))
 
@@ -138,10 +139,10 @@ class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers
         edge, (gauge, side) = min(max(self.threshold, offer.low), offer.high), unpack_steps(offer, symbol, TOP)
         level = self.log_one_side(offer, symbol != BELOW, _nats(offer, symbol))
         if side == TOP:
-            return published((edge + offer.high) / 2, interval(offer, (edge, offer.high), gauge, level), "above")
+            return publish_value((edge + offer.high) / 2, interval(offer, (edge, offer.high), gauge, level), "above")
         # The middle of where the rows' value lies, as for any cell; the source says how little that is.
         below = (offer.low, math.nextafter(edge, -math.inf))
-        return published((offer.low + edge) / 2, interval(offer, below, gauge, level), "below")
+        return publish_value((offer.low + edge) / 2, interval(offer, below, gauge, level), "below")
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         return {"threshold": self.threshold}
@@ -182,7 +183,7 @@ class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers
         def reach(tops: int) -> float:
             """Of the last ask, all tops but one being given."""
             state = typical_state(first.begin(rows, confidence, asks), asks - 1, tops - 1, 0.0)
-            return first.beyond(priced(state, facts, 0))
+            return first.beyond(price_offer(state, facts, 0))
 
         if reach(1) > width:
             raise ValueError(

@@ -17,7 +17,7 @@ from unworn.bounds.covers import cosine_nats, low_count_nats
 from unworn.bounds.one_currency import choose_noise, is_renewed, low_count, narrowed_radius
 from unworn.errors import Unaskable
 from unworn.events import Blurred, Matched, Screened
-from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, REST_NATS, SPARE_NATS, failure_nats, folded, place_of
+from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, REST_NATS, SPARE_NATS, failure_nats, fold_symbol, place_of
 from unworn.mechanisms.coded.coded_payloads import CodedPayload
 from unworn.mechanisms.coded.noisy_checks import (
     NoisyCheckPayload,
@@ -171,7 +171,7 @@ def after_blurred(state: State, event: Blurred | Screened | Matched) -> State:
     if not state.kept <= event.kept < 1.0:
         raise TypeError("what Theorem U keeps never falls")
     if isinstance(event, Screened):
-        later = folded(state, event.surprise, event.nats, SCREEN)
+        later = fold_symbol(state, event.surprise, event.nats, SCREEN)
     else:
         later = state.further(nats=event.nats)
     return replace(later, kept=event.kept, noisy=state.noisy + 1, radius=event.radius)

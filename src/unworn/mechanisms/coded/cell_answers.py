@@ -18,11 +18,11 @@ from unworn.mechanisms.coded.coded_mechanism import place_now
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GridPayload, GuessPayload, SharpenedPayload
 from unworn.mechanisms.coded.guess_words import farthest, with_a_word
 from unworn.mechanisms.coded.noisy_checks import NoisyCheckPayload
-from unworn.mechanisms.coded.octave_words import likely_octave, pack, tells_octave
+from unworn.mechanisms.coded.octave_words import likely_octave, tells_octave
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Offer, Published, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
-from unworn.mechanisms.symbols.gauges import gauge_of, keeps_bound, octaves
+from unworn.mechanisms.symbols.gauges import gauge_of, keeps_bound, octaves, pack
 from unworn.mechanisms.symbols.symbol_cells import edges, is_inside, locate
 from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Rows
@@ -70,9 +70,9 @@ def likely_cell(offer: Offer) -> Symbol:
 
 def judge(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
     """Read the rows, and say whether they reject the hypothesis at that level."""
-    from unworn.mechanisms.symbols.hypothesis_symbols import judged  # loaded by those who test
+    from unworn.mechanisms.symbols.hypothesis_symbols import judge_hypothesis  # loaded by those who test
 
-    return judged(offer, query, rows, level)
+    return judge_hypothesis(offer, query, rows, level)
 
 
 def reveal_cell(offer: Offer, symbol: Symbol, cell: tuple[float, float], limits: tuple[float, float]) -> Published:

@@ -48,12 +48,12 @@ def failure_nats(offer: Offer, symbol: Symbol, free_nats: float) -> float:
     return LN2 + free_nats
 
 
-def failed(offer: Offer, symbol: Symbol, free_nats: float) -> Described:
+def failure_event(offer: Offer, symbol: Symbol, free_nats: float) -> Described:
     """The event of an answer that could not be made: a surprise."""
     return Described(True, failure_nats(offer, symbol, free_nats))
 
 
-def lone_failed(offer: Offer, symbol: Symbol) -> Described:
+def lone_failure_event(offer: Offer, symbol: Symbol) -> Described:
     """The same where there is one surprise beside failures, which leaves no room but what is set aside."""
     return Described(True, failure_nats(offer, symbol, SPARE_NATS) + (REST_NATS if symbol == RAISED else 0.0))
 
@@ -63,7 +63,7 @@ def lone_nats(offer: Offer) -> float:
 
     >>> from unworn.mechanisms.contract.mechanism import STOPPED
     >>> offer = Offer(1, 100, "binary", 0.0, 1.0, True, True, -3.0)
-    >>> words = lone_nats(offer), lone_failed(offer, RAISED).nats, lone_failed(offer, STOPPED).nats
+    >>> words = lone_nats(offer), lone_failure_event(offer, RAISED).nats, lone_failure_event(offer, STOPPED).nats
     >>> 1 - 1e-9 < sum(math.exp(-nats) for nats in words) <= 1
     True
     """
@@ -212,7 +212,7 @@ def place_now(state: State, origin: str = "asker") -> Place | None:
     return (origin, *state.pattern.prices(origin), *state.sides) if origin else OUTSIDE
 
 
-def priced(state: State, facts: Facts, position: int, payload: Payload | None = None) -> Offer:
+def price_offer(state: State, facts: Facts, position: int, payload: Payload | None = None) -> Offer:
     """The offer that the transcript so far allows, with this payload; without one, that of a symbol at its place."""
     index = state.index(position)
     if state.pattern is None:
@@ -223,7 +223,7 @@ def priced(state: State, facts: Facts, position: int, payload: Payload | None = 
     return Offer.about(facts, index, state.rows, level, own)
 
 
-def folded(state: State, surprise: bool, nats: float, origin: str = "asker", side: int = 0) -> State:
+def fold_symbol(state: State, surprise: bool, nats: float, origin: str = "asker", side: int = 0) -> State:
     """The state after a symbol that was, or was not, a surprise, below or above its guess."""
     pattern = None if state.pattern is None else state.pattern.after(origin, surprise)
     below, above = state.sides
@@ -236,12 +236,12 @@ def typical_state(state: State, asks: int, surprises: int, nats: float) -> State
     return replace(state, asked=asks, surprises=surprises, nats=nats, pattern=pattern)
 
 
-def published(value: float, limits: tuple[float, float], source: str) -> Published:
+def publish_value(value: float, limits: tuple[float, float], source: str) -> Published:
     """With the value inside: of a cell that few rows can fall in, the middle may lie beyond the limits."""
     return Published(value, min(limits[0], value), max(limits[1], value), source)
 
 
-def whole(symbol: Symbol, most: int) -> int:
+def check_steps_word(symbol: Symbol, most: int) -> int:
     """A word that is a number of steps, checked: a replay meets whatever an entry holds."""
     if isinstance(symbol, bool) or not isinstance(symbol, int) or not 0 <= symbol <= most:
         raise ValueError(f"the words here are 0 to {most}, not {symbol!r:.40}")

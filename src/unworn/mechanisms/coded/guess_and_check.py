@@ -31,40 +31,39 @@ from unworn.mechanisms.coded.cell_answers import (
     unguessed_payload,
     widest_cell,
 )
-from unworn.mechanisms.coded.coded_mechanism import Cell, CodedMechanism, folded, place_now, priced
+from unworn.mechanisms.coded.coded_mechanism import Cell, CodedMechanism, fold_symbol, place_now, price_offer
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GuessPayload, HypothesisPayload
 from unworn.mechanisms.coded.guess_slack import (
+    agreement_slack,
     declared_discordance,
     declared_gauge,
-    default_z,
     guess_error,
     usable_guess,
     without_gauge,
 )
 from unworn.mechanisms.coded.guess_words import agreement_event, word_cost
 from unworn.mechanisms.coded.noisy_checks import check_planned_surprises, is_checked_with_noise, noisy_check_offer
-from unworn.mechanisms.coded.octave_words import unpack
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
     ALL_GAUGED,
     AddsNoiseOnRequest,
     AnswersSubsets,
     BoundsWidthQuickly,
+    ChargesBySurprise,
     ChecksHypotheses,
     EncodesItself,
     SharpensAnswers,
     UsesGauges,
 )
+from unworn.mechanisms.contract.declarations import THEOREM_U
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import read_symbol, spread_of
-from unworn.mechanisms.symbols.gauges import gauge_of
+from unworn.mechanisms.symbols.gauges import gauge_of, known_bound, unpack
 from unworn.mechanisms.symbols.symbol_cells import FINEST, check_cells, check_step, edges
 from unworn.noise import Stream
 from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.row_protocol import Raised, Rows
-
-THEOREM_U = "one currency (Theorem U)"
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,7 @@ class GuessAndCheck(
     SharpensAnswers,
     EncodesItself,
     BoundsWidthQuickly,
+    ChargesBySurprise,
 ):
     """Compare the rows with a guess, and release only the cell in which their value lies.
 
@@ -161,16 +161,18 @@ class GuessAndCheck(
             return state.further(event.surprise, event.nats)
         if not isinstance(event, Guessed) or state.pattern is None:
             raise TypeError(f"guess-and-check does not know the event {event!r}")
-        return folded(state, event.surprise, event.nats, event.origin, event.side)
+        return fold_symbol(state, event.surprise, event.nats, event.origin, event.side)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         guess = usable_guess(facts, guess, self.gauged_kinds)
         # A guess at a share of so many rows says nothing where nobody knows how many: then both are told.
         if guess is None or (facts.kind in SUBSETS and declared_gauge(facts, guess, 0.0) is None):
             state.index(position)  # refuses an ask past the plan before noise is chosen for it
-            return priced(state, facts, position, unguessed_payload(self, state, facts))
-        slack = self._slack(facts, guess, state, state.asked + 1 + position)
+            return price_offer(state, facts, position, unguessed_payload(self, state, facts))
+        slack = agreement_slack(facts, guess, state, position, self.z)
         if not math.isfinite(slack):
+            if guess.error is None:
+                raise Unaskable(f"a range that is {facts.span:g} long has no room for a guess: measure in other units")
             raise Unaskable(f"a guess with the standard error {guess.error:g} says nothing: give a smaller guess_se")
         if self.surprises is not None and is_checked_with_noise(facts, state):
             nats, error = self.spent(state) - state.log_beta, guess_error(facts, without_gauge(guess), state.rows)
@@ -181,7 +183,9 @@ class GuessAndCheck(
         cell = max(slack / 3, FINEST * facts.span) if narrow else self.cell_share(state.rows) * facts.span
         place, size = place_now(state, guess.origin), declared_discordance(facts, guess)
         gauge = declared_gauge(facts, guess, slack)
-        return priced(state, facts, position, GuessPayload(guess.value, slack, cell, size, place, state.kept, gauge))
+        return price_offer(
+            state, facts, position, GuessPayload(guess.value, slack, cell, size, place, state.kept, gauge)
+        )
 
     def offer_noise(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
         """Noise, whatever guess there is; a guess that few rows count, or nearly all, is checked first."""
@@ -189,11 +193,11 @@ class GuessAndCheck(
         state.index(position)
         expected = None
         if guess is not None:
-            slack = self._slack(facts, without_gauge(guess), state, state.asked + 1 + position) / facts.span
+            slack = agreement_slack(facts, without_gauge(guess), state, position, self.z) / facts.span
             # A guess that may be anything says nothing of how many rows count, and noise needs none.
             expected = ((guess.value - facts.low) / facts.span, slack) if math.isfinite(slack) else None
         payload = blurred_payload(state, self.spent(state) - state.log_beta, True, expected)
-        return priced(state, facts, position, payload)
+        return price_offer(state, facts, position, payload)
 
     def reprice(self, offer: Offer, state: State) -> Offer:
         later, payload = super().reprice(offer, state), offer.payload
@@ -209,7 +213,7 @@ class GuessAndCheck(
         from unworn.mechanisms.symbols.hypothesis_symbols import nominal_level, tested_null  # loaded by those who test
 
         payload = HypothesisPayload(tested_null(facts), place=place_now(state, TEST), kept=state.kept)
-        offer = priced(state, facts, position, payload)
+        offer = price_offer(state, facts, position, payload)
         return offer.with_payload(payload, offer.log_level - state.log_beta + nominal_level(facts))
 
     def check_sharpenable(self, told: Offer) -> None:
@@ -267,7 +271,7 @@ class GuessAndCheck(
 
     def cell_of(self, offer: Offer, symbol: Symbol) -> Cell:
         if isinstance(offer.payload, NoisyPayload):
-            return super().cell_of(offer, symbol)
+            return (offer.low, offer.high), known_bound(offer)  # a check before the noise tells of no gauge
         gauge, offset = unpack(offer, symbol)
         return edges(offer, offset), gauge
 
@@ -292,8 +296,3 @@ class GuessAndCheck(
     def cell_share(self, rows: int) -> float:
         """Width of a cell of the grid, as a share of the range."""
         return self.cell if self.cell is not None else 1 / math.ceil(math.sqrt(rows) / 2)
-
-    def _slack(self, facts: Facts, guess: Guess, state: State, index: int) -> float:
-        """z standard errors of holdout and guess together, in the question's own units."""
-        z = self.z if self.z is not None else 4.0 if state.pattern is None else default_z(index, state.planned)
-        return z * guess_error(facts, guess, state.rows)

@@ -6,8 +6,15 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from unworn.mechanisms.contract.mechanism import Guess
+from unworn.mechanisms.contract.mechanism import Guess, State
 from unworn.queries.query import SUBSETS, Facts
+
+
+def agreement_slack(facts: Facts, guess: Guess, state: State, position: int, z: float | None) -> float:
+    """z standard errors of holdout and guess together, or the usual number of them, in the question's own units."""
+    if z is None:
+        z = 4.0 if state.pattern is None else default_z(state.asked + 1 + position, state.planned)
+    return z * guess_error(facts, guess, state.rows)
 
 
 def guess_error(facts: Facts, guess: Guess, rows: int) -> float:

@@ -15,7 +15,7 @@ from unworn.bounds.code_length import distance_nats, side_nats, spare_chance
 from unworn.bounds.compression import offset_nats
 from unworn.bounds.numerics import LN2
 from unworn.events import Guessed
-from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failed, lone_nats
+from unworn.mechanisms.coded.coded_mechanism import cell_nats, failure_nats, lone_failure_event, lone_nats
 from unworn.mechanisms.coded.coded_payloads import GuessPayload, HypothesisPayload
 from unworn.mechanisms.coded.octave_words import grid_words
 from unworn.mechanisms.contract.mechanism import Offer, Symbol, has_failed
@@ -34,7 +34,7 @@ def word_cost(offer: Offer, symbol: Symbol) -> tuple[bool, float]:
         return _guess_cost(offer, payload, symbol)
     if isinstance(payload, HypothesisPayload):
         if has_failed(symbol):
-            return True, lone_failed(offer, symbol).nats
+            return True, lone_failure_event(offer, symbol).nats
         return (False, 0.0) if symbol == 0 else (True, lone_nats(offer))
     return _grid_cost(offer, symbol)
 
@@ -61,10 +61,10 @@ def with_a_word(offer: Offer, offset: int) -> int:
 
 
 def _guess_cost(offer: Offer, payload: GuessPayload, symbol: Symbol) -> tuple[bool, float]:
-    if has_failed(symbol):
-        return True, _failure_nats(offer, payload, symbol)
     if symbol == 0:
         return False, 0.0
+    if has_failed(symbol):
+        return True, _failure_nats(offer, payload, symbol)
     nats = LN2 if offer.runs_code else 0.0
     if isinstance(symbol, list):
         nats += math.log(octaves(offer.rows) + 1) + LN2

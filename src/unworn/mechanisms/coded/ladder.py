@@ -14,13 +14,13 @@ from unworn.events import Climbed, Described, Event
 from unworn.mechanisms.coded.coded_mechanism import (
     CodedMechanism,
     cell_nats,
-    failed,
-    folded,
-    lone_failed,
+    failure_event,
+    fold_symbol,
+    lone_failure_event,
     lone_nats,
     place_now,
-    priced,
-    published,
+    price_offer,
+    publish_value,
     typical_state,
 )
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, CodedPayload
@@ -146,12 +146,12 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
         if isinstance(event, Described):  # it raised
             if state.best is None and state.pattern is not None:
                 return state.further(nats=event.nats)
-            return folded(state, event.surprise, event.nats)
+            return fold_symbol(state, event.surprise, event.nats)
         if not isinstance(event, Climbed):
             raise TypeError(f"the Ladder does not know the event {event!r}")
         # The first score, told without a baseline, is one of equally long words, and no surprise.
         first = state.best is None
-        later = state.further(nats=event.nats) if first else folded(state, event.steps > 0, event.nats)
+        later = state.further(nats=event.nats) if first else fold_symbol(state, event.steps > 0, event.nats)
         return replace(later, best=_rung(state.best) + event.steps) if event.steps else later
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
@@ -159,14 +159,16 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
             raise Unaskable("a ladder is climbed one submission at a time: each is compared with the best before it")
         rungs = Rungs(facts.low, facts.high, self.step, self.higher)
         if state.best is None:  # the first score is one of equally long words
-            return priced(state, facts, 0, CellsPayload(rungs.count, place_now(state, ""), state.kept))
+            return price_offer(state, facts, 0, CellsPayload(rungs.count, place_now(state, ""), state.kept))
         gauge = None if guess is None or facts.kind not in SUBSETS else declared_gauge(facts, guess, 0.0)
-        return priced(state, facts, 0, RungPayload(rungs.count, state.best, place_now(state), state.kept, gauge))
+        return price_offer(state, facts, 0, RungPayload(rungs.count, state.best, place_now(state), state.kept, gauge))
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
         if symbol != RAISED:
             value, gauge = spread_of(offer, symbol)
+            if offer.kind in SUBSETS and not gauge:  # of no rows nothing is known, and nothing is better
+                value = offer.low if self.higher else offer.high
             climbed = self._rungs(offer).of(value) - _rung(_best(offer))
             symbol = pack_steps(offer, gauge, min(max(climbed, 0), self._most(offer)))
         return Reply(symbol, self.event(offer, symbol))
@@ -202,12 +204,12 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
         if best is None and placed:
             return Described(False, cell_nats(offer, grid_words(offer, _cells(offer)), symbol))
         if best is None:  # under Theorem C the first score is no surprise: all the words of surprises are free
-            return failed(offer, symbol, 0.0)
+            return failure_event(offer, symbol, 0.0)
         if self.feedback == "bit":
-            return lone_failed(offer, symbol)
+            return lone_failure_event(offer, symbol)
         spare = spare_chance(self._most(offer)) if placed else 1.0 / (self._most(offer) + 1)
         declared = 0.0 if offer.payload.gauge is None else LN2  # half of the words tell that a bound does not hold
-        return failed(offer, symbol, -math.log(spare) + 1e-12 + declared)
+        return failure_event(offer, symbol, -math.log(spare) + 1e-12 + declared)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
         calm, surprised = self.place_prices(offer)
@@ -225,8 +227,8 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
         surprise, nats = symbol != 0 and _best(offer) is not None, self._nats(offer, symbol)
         if self.feedback == "bit":  # on which side of an edge the score lies
             limits = interval(offer, cell, gauge, self.log_one_side(offer, surprise, nats))
-            return published(rungs.edge(reached), limits, source)
-        return published(
+            return publish_value(rungs.edge(reached), limits, source)
+        return publish_value(
             rungs.middle(reached), interval(offer, cell, gauge, self.log_side(offer, surprise, nats)), source
         )
 

@@ -23,7 +23,7 @@ from unworn.bounds.noisy_agreement import (
     threshold_below,
 )
 from unworn.events import Matched
-from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, REST_NATS, SPARE_NATS, failure_nats, priced
+from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, REST_NATS, SPARE_NATS, failure_nats, price_offer
 from unworn.mechanisms.coded.coded_payloads import CodedPayload
 from unworn.mechanisms.contract.mechanism import MOST_ASKS, Offer, State, Symbol, has_failed
 from unworn.noise import Stream
@@ -90,7 +90,7 @@ def noisy_check_offer(
     kappa, spread = surprise_nats(state.rows, kept, rate), state.rows * error / facts.span
     reach = min(agreement_reach(kappa, rate, spread, needless_chance(expected, asks)), state.rows)
     slack = facts.span * reach / state.rows
-    return priced(state, facts, position, NoisyCheckPayload(guess, slack, state.rows, OUTSIDE, kept, radius, rate))
+    return price_offer(state, facts, position, NoisyCheckPayload(guess, slack, state.rows, OUTSIDE, kept, radius, rate))
 
 
 def draw_agreement(offer: Offer, payload: NoisyCheckPayload, count: int, noise: Stream) -> bool:

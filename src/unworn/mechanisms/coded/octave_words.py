@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 
 from unworn.bounds.numerics import LN2
-from unworn.mechanisms.coded.coded_mechanism import whole
+from unworn.mechanisms.coded.coded_mechanism import check_steps_word
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GridPayload
 from unworn.mechanisms.contract.mechanism import Offer, Symbol
-from unworn.mechanisms.symbols.gauges import gauge_of, known_bound, octaves, told_bound
+from unworn.mechanisms.symbols.gauges import gauge_of, known_bound, octaves, pack, unpack
 from unworn.queries.query import SUBSETS
 
 _USUAL_OCTAVE = 2
@@ -44,25 +44,6 @@ def octave_nats(offer: Offer) -> float:
     return math.log(octaves(offer.rows) + 1) + (0.0 if offer.payload.gauge is None else LN2)
 
 
-def pack(offer: Offer, gauge: float, offset: int) -> Symbol:
-    """The symbol that tells an offset and, of a question with a gauge, that its bound holds, or else the octave.
-
-    On a grid nothing was declared, and the octave is always told.
-    """
-    kind = gauge_of(offer)
-    if kind is None:
-        return offset
-    if not isinstance(offer.payload, GridPayload) and offset == 0 and kind.holds(gauge, known_bound(offer)):
-        return offset
-    return [kind.octave(gauge, offer.rows), offset]
-
-
-def unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
-    """The bound on the gauge, and the offset or cell, that a symbol tells."""
-    offset = symbol[1] if isinstance(symbol, list) else symbol
-    return told_bound(offer, symbol), int(offset)
-
-
 def pack_steps(offer: Offer, gauge: float, steps: int) -> Symbol:
     """The same for mechanisms that tell nothing of the discordance of a paired question."""
     return pack(offer, gauge, steps) if offer.kind in SUBSETS else steps
@@ -83,13 +64,13 @@ def unpack_steps(offer: Offer, symbol: Symbol, most: int) -> tuple[float, int]:
     ValueError: the words here are 0 and [octave, 0 to 1], not 1
     """
     if offer.kind not in SUBSETS:
-        return known_bound(offer), whole(symbol, most)
+        return known_bound(offer), check_steps_word(symbol, most)
     if isinstance(symbol, list) and len(symbol) == 2:
-        whole(symbol[0], octaves(offer.rows))
-        if whole(symbol[1], most) or offer.payload.gauge is not None:
+        check_steps_word(symbol[0], octaves(offer.rows))
+        if check_steps_word(symbol[1], most) or offer.payload.gauge is not None:
             return unpack(offer, symbol)
     elif symbol == 0 and not isinstance(offer.payload, GridPayload):
-        return known_bound(offer), whole(symbol, most)
+        return known_bound(offer), check_steps_word(symbol, most)
     raise ValueError(f"the words here are 0 and [octave, 0 to {most}], not {symbol!r:.40}")
 
 

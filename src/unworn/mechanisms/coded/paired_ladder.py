@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from unworn.events import Climbed, Described, Event
-from unworn.mechanisms.coded.coded_mechanism import CodedMechanism, folded, lone_failed, lone_nats, priced, whole
+from unworn.mechanisms.coded.coded_mechanism import (
+    CodedMechanism,
+    check_steps_word,
+    fold_symbol,
+    lone_failure_event,
+    lone_nats,
+    price_offer,
+)
 from unworn.mechanisms.contract.capabilities import ExplainsNumbers
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
@@ -67,21 +74,21 @@ class PairedLadder(CodedMechanism, ExplainsNumbers):
             what = "shares of a subset" if facts.kind == "conditional" else "areas under a ROC curve"
             raise self.refused(
                 facts,
-                f"it compares two scores row by row, and the difference of two {what} is no mean over rows; Ladder and "
-                "GuessAndCheck answer each of the two",
+                f"it compares two scores row by row, and the difference of two {what} is not a mean over rows; Ladder "
+                "and GuessAndCheck answer each of the two",
             )
         if facts.kind != "paired":
             raise self.refused(facts, "ask holdout.compare(new, best); Ladder scores single submissions")
 
     def after(self, state: State, event: Event) -> State:
         if isinstance(event, Described):  # it raised
-            return folded(state, event.surprise, event.nats)
+            return fold_symbol(state, event.surprise, event.nats)
         if not isinstance(event, Climbed):
             raise TypeError(f"PairedLadder does not know the event {event!r}")
-        return folded(state, event.steps > 0, event.nats)
+        return fold_symbol(state, event.steps > 0, event.nats)
 
     def offer(self, state: State, facts: Facts, guess: Guess | None, position: int = 0) -> Offer:
-        return priced(state, facts, position)
+        return price_offer(state, facts, position)
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         symbol = exact_value(offer, query, rows)
@@ -107,8 +114,8 @@ class PairedLadder(CodedMechanism, ExplainsNumbers):
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
         if has_failed(symbol):
-            return lone_failed(offer, symbol)
-        steps = whole(symbol, 1)
+            return lone_failure_event(offer, symbol)
+        steps = check_steps_word(symbol, 1)
         return Climbed(steps, lone_nats(offer) if steps else 0.0)
 
     def prices(self, offer: Offer) -> tuple[float, float]:
@@ -116,7 +123,7 @@ class PairedLadder(CodedMechanism, ExplainsNumbers):
         return calm, surprised + lone_nats(offer)
 
     def reveal(self, offer: Offer, symbol: Symbol) -> Published:
-        better = whole(symbol, 1) == 1
+        better = check_steps_word(symbol, 1) == 1
         side, span = (1 if self.higher else -1), offer.span
         # How much better is not told. A single row's worth stands for it, so that the sign of the value is the answer.
         value = side * span / offer.rows if better else 0.0

@@ -11,13 +11,14 @@ from unworn.bounds.compression import position_nats
 from unworn.events import Described, Event
 from unworn.mechanisms.coded.coded_mechanism import OUTSIDE, Cell, CodedMechanism, cell_nats
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, HypothesisPayload, Place
-from unworn.mechanisms.coded.octave_words import grid_words, likely_octave, pack, tells_octave, unpack
+from unworn.mechanisms.coded.octave_words import grid_words, likely_octave, tells_octave
 from unworn.mechanisms.contract.capabilities import AnswersSubsets, ChecksHypotheses
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import RAISED, FinalPlace, Guess, Offer, Published, Reply, State, Symbol
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
-from unworn.mechanisms.symbols.hypothesis_symbols import judged, nominal_level, tested_null
+from unworn.mechanisms.symbols.gauges import pack, unpack
+from unworn.mechanisms.symbols.hypothesis_symbols import judge_hypothesis, nominal_level, tested_null
 from unworn.mechanisms.symbols.symbol_cells import check_cells, edges, grid_of, locate
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
@@ -92,7 +93,7 @@ class Rounding(CodedMechanism, AnswersSubsets, ChecksHypotheses):
 
     def answer(self, state: State, offer: Offer, query: Query, rows: Rows, noise: Stream | None = None) -> Reply:
         if offer.null is not None:
-            symbol = judged(offer, query, rows, self.test_level(offer))
+            symbol = judge_hypothesis(offer, query, rows, self.test_level(offer))
         elif (symbol := exact_value(offer, query, rows)) != RAISED:
             value, gauge = spread_of(offer, symbol)
             symbol = pack(offer, gauge, locate(offer, value)) if tells_octave(offer) else locate(offer, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unworn.errors import Unaskable
 from unworn.mechanisms.coded.blurred_counts import NoisyPayload
-from unworn.mechanisms.coded.coded_mechanism import CodedMechanism, place_now, priced
+from unworn.mechanisms.coded.coded_mechanism import CodedMechanism, place_now, price_offer
 from unworn.mechanisms.coded.coded_payloads import SharpenedPayload
 from unworn.mechanisms.contract.conversation import publish_symbol, published_width
 from unworn.mechanisms.contract.mechanism import Offer, State, Symbol, has_failed
@@ -50,13 +50,13 @@ def sharpened_offer(
         state.kept,
         None if told.kind == "paired" or gauge_of(told) is None else gauge,
     )
-    return priced(state, told.facts, 0, payload)
+    return price_offer(state, told.facts, 0, payload)
 
 
 def check_gain(mechanism: CodedMechanism, told: Offer, symbol: Symbol, offer: Offer) -> None:
     """Refuse to sharpen once more, or where it gains too little to be worth its nats: both are public."""
     if not isinstance(offer.payload, SharpenedPayload):
-        raise ValueError("this is no offer to sharpen an answer")
+        raise ValueError("this is not an offer to sharpen an answer")
     before, cells = published_width(mechanism, told, symbol), offer.payload.cells
     pieces = {*range(0, cells, max(1, cells // 64)), cells // 2, cells - 1}
     after = max(published_width(mechanism, offer, piece) for piece in pieces)

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
+from unworn.events import Event, is_surprise, word_nats
 from unworn.mechanisms.contract.offer import FinalPlace, Guess, Offer
 from unworn.mechanisms.contract.state import State
 from unworn.mechanisms.contract.symbol import Symbol
@@ -61,7 +62,7 @@ def needs_guess(mechanism: object, facts: Facts) -> bool:
 
 
 class ChecksHypotheses(ABC):
-    """Can say whether a hypothesis is rejected: symbols 1 and 0."""
+    """Can say whether a hypothesis is rejected: by symbols 1 and 0, or by one that the verdict is read off."""
 
     @abstractmethod
     def offer_test(self, state: State, facts: Facts, position: int = 0) -> Offer:
@@ -70,6 +71,12 @@ class ChecksHypotheses(ABC):
     @abstractmethod
     def test_level(self, offer: Offer) -> float:
         """ln of the level at which the hypothesis is tested."""
+
+    def is_rejected(self, offer: Offer, symbol: Symbol) -> bool:
+        """What a symbol says of the hypothesis; ``ValueError`` for one that says nothing."""
+        if symbol not in (0, 1):
+            raise ValueError(f"{type(self).__name__} gives a test no outcome {symbol!r:.40}")
+        return symbol == 1
 
 
 class AddsNoiseOnRequest(ABC):
@@ -192,6 +199,19 @@ class MetersSpending(ABC):
     @abstractmethod
     def prices(self, offer: Offer) -> tuple[float, float]:
         """What agreement and the mildest surprise would add to the bill."""
+
+
+class ChargesBySurprise:
+    """Charges agreement next to nothing and surprises much: whoever asks can be held to so many of them."""
+
+    def charges_as_surprise(self, event: Event) -> bool:
+        """Whether an answer was a surprise or cost as much: more than a nat for its word, where agreement costs none.
+
+        >>> from unworn.events import Described
+        >>> [ChargesBySurprise().charges_as_surprise(Described(False, nats)) for nats in (0.0, 4.5)]
+        [False, True]
+        """
+        return is_surprise(event) or word_nats(event) > 1.0
 
 
 class ExplainsNumbers(ABC):

@@ -7,6 +7,7 @@ the failures that it prices itself.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from unworn.errors import Unaskable
 from unworn.events import Ended, Event, Finished, Stopped
@@ -16,14 +17,22 @@ from unworn.mechanisms.contract.capabilities import (
     ChecksHypotheses,
     LimitsQuestions,
     RepricesBatches,
+    SharpensAnswers,
 )
+from unworn.mechanisms.contract.declarations import offer_final_value, offer_noise, offer_test
 from unworn.mechanisms.contract.mechanism import Mechanism
-from unworn.mechanisms.contract.offer import Offer, whole_range
+from unworn.mechanisms.contract.offer import FinalPlace, Guess, Offer, whole_range
 from unworn.mechanisms.contract.state import State
 from unworn.mechanisms.contract.symbol import RAISED, STOPPED, Published, Reply, Symbol, has_failed
 from unworn.noise import Stream
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
+
+if TYPE_CHECKING:
+    from unworn.mechanisms.contract.record import Record
+
+Final = tuple[int, int, bool]
+"""The place of a final value among those fixed together, their number, and whether they are the last."""
 
 
 def check_question(mechanism: Mechanism, facts: Facts) -> None:
@@ -49,12 +58,42 @@ def refuse_subsets(mechanism: Mechanism, facts: Facts) -> None:
 
 
 def refuse_statistics(mechanism: object, facts: Facts) -> None:
-    """Refuse what is no mean over rows."""
+    """Refuse what is not a mean over rows."""
     if facts.kind == "statistic":
         raise Unaskable(
             f"a statistic is not a mean over rows, and {type(mechanism).__name__} answers only means: "
             "seal the rows with BoundedNoise, Gaussian or Laplace to ask it"
         )
+
+
+def price_ask(
+    mechanism: Mechanism,
+    state: State,
+    facts: Facts,
+    guess: Guess | None,
+    known: Record | None,
+    position: int = 0,
+    final: Final | None = None,
+    noise: bool = False,
+) -> Offer:
+    """The offer that a state allows; ``known`` is the answer that is sharpened, or told finally, if there is one.
+
+    With ``noise`` it is to be answered by noise, whatever guess there is.
+    """
+    if final is not None:
+        told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
+        check_question(mechanism, facts)
+        return offer_final_value(mechanism, state, facts, FinalPlace(*final, told, guess))
+    if known is None:
+        check_question(mechanism, facts)
+        if noise:
+            return offer_noise(mechanism, state, facts, guess, position)
+        if facts.null is not None and guess is None:
+            return offer_test(mechanism, state, facts, position)
+        return mechanism.offer(state, facts, guess, position)
+    if not isinstance(mechanism, SharpensAnswers):
+        raise ValueError(f"{type(mechanism).__name__} has nothing to sharpen: its answers are not cells")
+    return mechanism.sharpen(state, known.offer, known.symbol)
 
 
 def reprice_offer(mechanism: Mechanism, offer: Offer, state: State) -> Offer:
@@ -122,9 +161,10 @@ def publish_symbol(mechanism: Mechanism, offer: Offer, symbol: Symbol) -> Publis
 
         return reveal_final(offer, symbol)
     if payload.null is not None:
-        if not isinstance(mechanism, ChecksHypotheses) or symbol not in (0, 1):
-            raise ValueError(f"{type(mechanism).__name__} gives a test no outcome {symbol!r:.40}")
-        return Published(float(symbol == 1), offer.low, offer.high, "test")  # of the value itself nothing is told
+        if not isinstance(mechanism, ChecksHypotheses):
+            raise ValueError(f"{type(mechanism).__name__} tests no hypotheses")
+        rejected = mechanism.is_rejected(offer, symbol)
+        return Published(float(rejected), offer.low, offer.high, "test")  # of the value itself nothing is said
     return mechanism.reveal(offer, symbol)
 
 

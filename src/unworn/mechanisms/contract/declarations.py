@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.capabilities import (
     AddsNoiseOnRequest,
@@ -24,6 +25,7 @@ from unworn.queries.query import Facts
 # ---------------------------------------------------------------------- entry 0
 
 
+@with_usual_floats
 def settle_parameters(mechanism: Mechanism, rows: int, confidence: float, asks: int | None) -> Mechanism:
     """The configuration with what it leaves open chosen for a plan: what entry 0 records."""
     return mechanism.settled(rows, confidence, asks) if isinstance(mechanism, SettlesParameters) else mechanism
@@ -51,8 +53,14 @@ def mechanism_json(mechanism: Mechanism) -> dict[str, Any]:
 # ---------------------------------------------------------------------- meters and certificates
 
 
-def theorem_of(mechanism: Mechanism) -> str:
-    """The theorem behind the answers of this very plan."""
+THEOREM_U = "one currency (Theorem U)"
+"""What adds noisy and coded answers up: behind every answer of a conversation from its first noisy one on."""
+
+
+def theorem_of(mechanism: Mechanism, offer: Offer | None = None) -> str:
+    """The theorem behind the answers of this very plan, or behind one of them."""
+    if offer is not None and offer.payload.kept > 0:
+        return THEOREM_U
     return mechanism.named_theorem() if isinstance(mechanism, NamesItsTheorem) else mechanism.theorem
 
 

@@ -68,7 +68,8 @@ class Mechanism(ABC):
     """The payloads of a third party's mechanism, by whose names its offers are read from a ledger."""
     no_tests: ClassVar[str] = (
         "{name} answers with noise, and an exact test would show what the noise hides: ask the question and see "
-        "whether its interval leaves out the value, which is a test at level 1 - confidence"
+        "whether its interval leaves out the value, which is a test at level 1 - confidence (BoundedNoise, Gaussian "
+        "and Laplace do that by themselves)"
     )
     """Why hypotheses are not tested, and what to do instead."""
 

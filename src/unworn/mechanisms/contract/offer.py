@@ -46,6 +46,8 @@ class Payload:
 
     gauge: float | None = None
     """The declared or known bound of what the rows give beside the value, but for a paired question's."""
+    discordance: float = 1.0
+    """That bound of a paired question's, as a share of the span."""
     guess: float | None = None
     """The guess that the rows are compared with, in the question's own units."""
     null: tuple[int, float, float] | None = None

@@ -55,6 +55,7 @@ _UP_TO_PLACE, _UP_TO_RADIUS, _UP_TO_REQUESTED = (_AT[name] + 1 for name in ("pla
 _HOMES = (
     (("final",), "symbols.final_values", "FinalPayload"),
     (("part",), "baselines.sample_splitting", "PartPayload"),
+    (("price", "null"), "noisy.noisy_verdicts", "NoisyTestPayload"),
     (("null",), "coded.coded_payloads", "HypothesisPayload"),
     (("rate",), "coded.noisy_checks", "NoisyCheckPayload"),
     (("radius",), "coded.blurred_counts", "NoisyCountPayload"),

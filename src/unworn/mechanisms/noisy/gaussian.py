@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from unworn.events import Noised
 from unworn.mechanisms.contract.mechanism import Offer
 from unworn.mechanisms.noisy.noisy_mean import Accounting, NoisyMean
+from unworn.mechanisms.noisy.noisy_verdicts import further_nats
 from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload
 from unworn.noise import Stream
 
@@ -69,8 +70,9 @@ class Gaussian(NoisyMean):
     def mean_limits(self, offer: Offer, payload: PlannedNoisePayload, symbol: int) -> tuple[float, float]:
         from unworn.bounds.noisy_means import mean_limits
 
-        noise, _, nats = payload.price
-        return mean_limits(symbol / payload.steps, noise, offer.rows, nats)
+        noise, kept, nats = payload.price
+        planned = nats - further_nats(offer) / (1.0 - kept)
+        return mean_limits(symbol / payload.steps, noise, offer.rows, nats, planned=planned)
 
     def draw(self, rows: int, noise: Stream) -> int:
         from unworn.noise.rounded_gaussian import gaussian

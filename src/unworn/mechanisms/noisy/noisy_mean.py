@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import Unaskable
 from unworn.mechanisms.contract.capabilities import NamesItsTheorem
 from unworn.mechanisms.contract.mechanism import Mechanism, Offer, State
 from unworn.mechanisms.noisy.noisy_mechanism import Noisy, check_goal
+from unworn.mechanisms.noisy.noisy_verdicts import Paid
 from unworn.mechanisms.noisy.privacy_price import SLIP, PlannedNoisePayload, noise_payload
 from unworn.queries.query import Facts
 
@@ -167,6 +169,7 @@ class NoisyMean(Noisy, NamesItsTheorem):
         return "F" if ours < theirs else "D2"
 
     @classmethod
+    @with_usual_floats
     def for_(
         cls,
         *,
@@ -229,6 +232,11 @@ class NoisyMean(Noisy, NamesItsTheorem):
         if payload.sensitivity is not None:
             raise TypeError("a statistic has no answer by Theorem F")
         return self.mean_limits(offer, payload, symbol)
+
+    def price_at(self, paid: Paid, noise: float, nats: float) -> Paid:
+        if self.accounting != "F":
+            return super().price_at(paid, noise, nats)
+        return noise, paid[1], paid[2] + nats / (1.0 - paid[1])
 
     def numbers(self, offer: Offer) -> dict[str, float]:
         if self.accounting != "F":

@@ -14,11 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self, SupportsFloat
 
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import TooFewRows
 from unworn.events import Event, Noised
 from unworn.mechanisms.contract.mechanism import Guess, Offer, Published, Reply, State, Symbol
-from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, PricedMechanism, noise_payload, price
+from unworn.mechanisms.noisy.noisy_verdicts import Paid, ReadsVerdicts
+from unworn.mechanisms.noisy.privacy_price import PlannedNoisePayload, noise_payload, price
 from unworn.noise import Stream
+from unworn.queries.hypothesis import Hypothesis
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Rows
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Noisy(PricedMechanism):
+class Noisy(ReadsVerdicts):
     """A count of rows, or of rows rounded at random to 0 or 1, with fresh integer noise.
 
     ``scale`` says how much, as a share of the range; None leaves the choice to the plan: the noise that makes the
@@ -92,6 +95,7 @@ class Noisy(PricedMechanism):
         return replace(self, scale=self.best(rows, asks, beta)[0])
 
     @classmethod
+    @with_usual_floats
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
         """The noise that makes every answer's interval narrowest; refused when even that is wider than ``width``."""
         scale, narrowest = cls().best(rows, asks, 1 - confidence)
@@ -135,6 +139,7 @@ class Noisy(PricedMechanism):
             return (payload.steps // offer.rows) * rows.rounded([query], [noise])[0]
         from fractions import Fraction
 
+        query = query.query if isinstance(query, Hypothesis) else query
         # One row moves it by less than a unit, so the rounded value by one at most: exactly, and not in floats.
         above = Fraction(rows.statistic(query)) - Fraction(offer.low)
         return math.floor(above * (payload.steps // offer.rows) / Fraction(unit(offer)) + Fraction(1, 2))
@@ -167,11 +172,23 @@ class Noisy(PricedMechanism):
             return 0.0, 1.0  # no share is near it, so this is one of the misses: nothing is known
         return paid.limits(released)
 
+    def price_at(self, paid: Paid, noise: float, nats: float) -> Paid:
+        """The tilt stays the plan's, and so the limits of smaller levels enclose those of larger ones."""
+        return noise, paid[1], min(1.0, paid[2] * math.exp(min(nats, 700.0)))
+
     def likely(self, offer: Offer) -> Symbol:
         payload = noise_payload(offer)
         if payload.sensitivity is None:
             return payload.steps // 2
         return round((offer.high - offer.low) / (2 * unit(offer)) * (payload.steps / offer.rows))
+
+    def extreme(self, offer: Offer, side: int) -> Symbol:
+        payload = noise_payload(offer)
+        if side < 0:
+            return 0
+        if payload.sensitivity is None:
+            return payload.steps
+        return round((offer.high - offer.low) / unit(offer) * (payload.steps / offer.rows))
 
 
 def unit(offer: Offer) -> float:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import Unaskable
 from unworn.events import Noised
 from unworn.mechanisms.contract.capabilities import DrawsRows
@@ -117,6 +118,7 @@ class Subsampled(Noisy, DrawsRows):
         return math.exp(found), width(found)
 
     @classmethod
+    @with_usual_floats
     def for_(cls, *, rows: int, asks: int, width: float | None = None, confidence: float = 0.95) -> Self:
         """The fewest rows per ask for which all intervals are within ``width``.
 

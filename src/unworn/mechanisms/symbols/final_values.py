@@ -16,7 +16,7 @@ from unworn.bounds.code_length import log_final_level
 from unworn.bounds.numerics import LN2
 from unworn.errors import Unaskable
 from unworn.events import Event, Finished, Stopped
-from unworn.mechanisms.coded.coded_mechanism import Cell, cell_nats, published
+from unworn.mechanisms.coded.coded_mechanism import Cell, cell_nats, publish_value
 from unworn.mechanisms.coded.coded_payloads import CodedPayload, GridPayload
 from unworn.mechanisms.coded.guess_slack import guess_error
 from unworn.mechanisms.contract.mechanism import (
@@ -68,7 +68,7 @@ class FinalPayload(GridPayload):
 def final_payload(offer: Offer) -> FinalPayload:
     """That of an offer which is one of a final value."""
     if not isinstance(offer.payload, FinalPayload):
-        raise ValueError("this is no offer of a final value")
+        raise ValueError("this is not an offer of a final value")
     return offer.payload
 
 
@@ -173,7 +173,7 @@ def reveal_final(offer: Offer, symbol: Symbol) -> Published:
     within = payload.within
     if within is not None and max(low, within[0]) <= min(high, within[1]):
         low, high = max(low, within[0]), min(high, within[1])
-    return published((cell[0] + cell[1]) / 2, (low, high), "final")
+    return publish_value((cell[0] + cell[1]) / 2, (low, high), "final")
 
 
 def _cell_limits(offer: Offer, cell: tuple[float, float]) -> tuple[float, float]:
@@ -231,9 +231,21 @@ def _cell_number(symbol: Symbol) -> int:
     return symbol
 
 
-def likely_within(offer: Offer, low: float, high: float) -> Symbol:
-    """The same, if the value is where an earlier interval lies."""
-    return likely_final(offer.with_payload(replace(final_payload(offer), within=(low, high))))
+def expected_final(offer: Offer) -> Symbol:
+    """The value to expect: of one that was told before, in the middle of where its interval lies.
+
+    At the end of that interval, where the limits alone are widest, half of them are cut off.
+    """
+    payload = final_payload(offer)
+    if payload.within is None or payload.inside is not None:
+        return likely_final(offer)
+    middle = (payload.within[0] + payload.within[1]) / 2
+    return likely_again(offer, middle)
+
+
+def likely_again(offer: Offer, value: float) -> Symbol:
+    """The same, if the value is the one that was told before."""
+    return likely_final(offer.with_payload(replace(final_payload(offer), within=(value, value), inside=None)))
 
 
 def widest_final(offer: Offer) -> float:

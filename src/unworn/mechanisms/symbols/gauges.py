@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+from unworn.mechanisms.coded.coded_payloads import GridPayload
 from unworn.mechanisms.contract.mechanism import Offer, Symbol
 
 
@@ -111,7 +112,7 @@ def known_bound(offer: Offer) -> float:
     """The bound of the gauge that was known or declared before, or the one that says nothing."""
     payload, gauge = offer.payload, gauge_of(offer)
     if gauge is None or offer.kind == "paired":
-        return float(getattr(payload, "discordance", 1.0))
+        return float(payload.discordance)
     return gauge.nothing if payload.gauge is None else payload.gauge
 
 
@@ -123,6 +124,25 @@ def told_bound(offer: Offer, symbol: Symbol) -> float:
     if gauge is None:
         raise ValueError(f"a symbol of this question tells no octave: {symbol!r:.40}")
     return gauge.bound(symbol[0], offer.rows)
+
+
+def pack(offer: Offer, gauge: float, offset: int) -> Symbol:
+    """The symbol that tells an offset and, of a question with a gauge, that its bound holds, or else the octave.
+
+    On a grid nothing was declared, and the octave is always told.
+    """
+    kind = gauge_of(offer)
+    if kind is None:
+        return offset
+    if not isinstance(offer.payload, GridPayload) and offset == 0 and kind.holds(gauge, known_bound(offer)):
+        return offset
+    return [kind.octave(gauge, offer.rows), offset]
+
+
+def unpack(offer: Offer, symbol: Symbol) -> tuple[float, int]:
+    """The bound on the gauge, and the offset or cell, that a symbol tells."""
+    offset = symbol[1] if isinstance(symbol, list) else symbol
+    return told_bound(offer, symbol), int(offset)
 
 
 def keeps_bound(offer: Offer, gauge: float) -> bool:

@@ -28,7 +28,7 @@ def tested_null(facts: Facts) -> tuple[int, float, float]:
     return facts.null
 
 
-def judged(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
+def judge_hypothesis(offer: Offer, query: Query, rows: Rows, level: float) -> Symbol:
     """1 if the rows reject the hypothesis, 0 if they do not, or that the question's code failed."""
     told = exact_value(offer, query, rows)
     if told == RAISED:

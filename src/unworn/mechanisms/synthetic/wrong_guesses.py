@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unworn.events import Crossed
 from unworn.mechanisms.synthetic.version_space import GRID, VersionSpace, on_grid
 from unworn.mechanisms.threshold.checked_guess import guessed_rows
-from unworn.mechanisms.threshold.secret_threshold import released
+from unworn.mechanisms.threshold.secret_threshold import released_count
 from unworn.queries import parse
 from unworn.queries.query import Query, canonical
 from unworn.universe.domain.domain import Domain
@@ -79,7 +79,7 @@ class FollowedRecords:
         return wrong
 
     def _read(self, record: Record) -> Wrong:
-        offer, guess, answer = record.offer, guessed_rows(record.offer), released(record.symbol)
+        offer, guess, answer = record.offer, guessed_rows(record.offer), released_count(record.symbol)
         counted, level = offer.kind == "binary", self.level(offer.rows)
         return Wrong(canonical(record.question), offer.low, offer.high, offer.rows, guess, answer, level, counted)
 

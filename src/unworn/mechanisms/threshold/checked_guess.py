@@ -19,7 +19,7 @@ from unworn.mechanisms.threshold.secret_threshold import (
     Threshold,
     ThresholdPayload,
     paid_for,
-    released,
+    released_count,
     threshold_payload,
 )
 from unworn.noise import Stream
@@ -89,7 +89,7 @@ class CheckedGuess(Threshold, BoundsWidth):
     def compared(self, offer: Offer, count: int) -> tuple[int, int]:
         return abs(count - guessed_rows(offer)), self.level(offer.rows)
 
-    def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
+    def released_count(self, offer: Offer, count: int, noise: Stream) -> Symbol:
         from unworn.noise import discrete_laplace
 
         return count + int(discrete_laplace.laplace(noise, self.value_noise * self.in_rows(offer.rows), 1)[0])
@@ -100,8 +100,8 @@ class CheckedGuess(Threshold, BoundsWidth):
             value = checked_payload(offer).guess
             low, high = replace(paid, noise=paid.noise + self.level(rows) / rows).limits(guessed_rows(offer) / rows)
         else:
-            value = offer.low + reach * released(symbol) / rows
-            low, high = paid.limits(released(symbol) / rows)
+            value = offer.low + reach * released_count(symbol) / rows
+            low, high = paid.limits(released_count(symbol) / rows)
         low, high = offer.low + reach * low, min(offer.low + reach * high, offer.high)
         value = min(max(value, offer.low), offer.high)
         # A guess is compared in whole rows, and may lie half of one beside its interval.

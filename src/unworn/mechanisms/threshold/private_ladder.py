@@ -22,7 +22,7 @@ from unworn.mechanisms.threshold.secret_threshold import (
     check_share,
     check_yes_no,
     paid_for,
-    released,
+    released_count,
     threshold_payload,
 )
 from unworn.noise import Stream
@@ -163,7 +163,7 @@ class PrivateLadder(Threshold, BoundsWidth):
     def compared(self, offer: Offer, count: int) -> tuple[int, int]:
         return self.score(offer, count), self.best(offer) + self.stride(offer.rows)
 
-    def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
+    def released_count(self, offer: Offer, count: int, noise: Stream) -> Symbol:
         from unworn.noise import discrete_laplace
 
         scale = self.run(offer.rows).value or 1.0
@@ -173,7 +173,7 @@ class PrivateLadder(Threshold, BoundsWidth):
         if symbol == BELOW:
             return Climbed(0, 0.0)
         # What was above climbs by one step at least: the next must be better than it, whatever its noise was.
-        gained = min(released(symbol), offer.rows) - self.best(offer)
+        gained = min(released_count(symbol), offer.rows) - self.best(offer)
         return Climbed(max(1, round(gained / self.stride(offer.rows))), 0.0)
 
     def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
@@ -183,8 +183,8 @@ class PrivateLadder(Threshold, BoundsWidth):
             low, high = 0.0, paid.limits((best + self.stride(rows)) / rows)[1]
             value = min(best / rows, high)
         else:
-            value = min(max(released(symbol) / rows, 0.0), 1.0)
-            low, high = paid.limits(released(symbol) / rows)
+            value = min(max(released_count(symbol) / rows, 0.0), 1.0)
+            low, high = paid.limits(released_count(symbol) / rows)
             low, high = min(low, value), max(high, value)
         if not self.higher:
             value, low, high = 1.0 - value, 1.0 - high, 1.0 - low

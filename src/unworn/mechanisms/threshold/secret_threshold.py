@@ -64,7 +64,7 @@ class Threshold(PricedMechanism):
         """What is held against what: a whole number that one row changes by one at most, and the public threshold."""
 
     @abstractmethod
-    def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
+    def released_count(self, offer: Offer, count: int, noise: Stream) -> Symbol:
         """What is released of a count that was above."""
 
     # ------------------------------------------------------------------ the plan
@@ -147,7 +147,7 @@ class Threshold(PricedMechanism):
         held, level = self.compared(offer, count)
         secret = int(laplace(noise.beside("threshold", state.round), run.threshold, 1)[0])
         above = held + int(laplace(noise, run.question, 1)[0]) >= level + secret
-        symbol = self.told(offer, count, noise) if above else BELOW
+        symbol = self.released_count(offer, count, noise) if above else BELOW
         return Reply(symbol, self.event(offer, symbol))
 
     def event(self, offer: Offer, symbol: Symbol) -> Event:
@@ -187,7 +187,7 @@ def paid_for(payload: PlannedNoisePayload) -> Price:
     return Price(*payload.price)
 
 
-def released(symbol: Symbol) -> int:
+def released_count(symbol: Symbol) -> int:
     """The count that was released, if it is one: a symbol of a ledger may be anything."""
     if isinstance(symbol, bool) or not isinstance(symbol, int):
         raise TypeError(f"what is above the threshold is told as a whole number of rows, not as {symbol!r:.40}")

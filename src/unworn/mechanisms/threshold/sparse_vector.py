@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from unworn.errors import Unaskable
-from unworn.mechanisms.contract.capabilities import BoundsWidth
+from unworn.mechanisms.contract.capabilities import BoundsWidth, EncodesItself
 from unworn.mechanisms.contract.conversation import published_width
 from unworn.mechanisms.contract.mechanism import Offer, Published, State, Symbol
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal, number
@@ -19,6 +19,7 @@ from unworn.mechanisms.threshold.secret_threshold import (
     check_positive,
     check_yes_no,
     paid_for,
+    released_count,
 )
 from unworn.noise import Stream
 from unworn.queries.query import Facts
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from unworn.bounds.sparse.sparse_vector_bounds import Run
 
 ABOVE = "above"
+_VALUE_NOISE = 4.0
+"""The scale of a released count's noise, in units of 1/epsilon: it costs a quarter of what the comparisons do."""
 
 
 @dataclass(frozen=True)
-class SparseVector(Threshold, BoundsWidth):
+class SparseVector(Threshold, BoundsWidth, EncodesItself):
     """Say whether a question's value is above a threshold, with noise on both, until ``tops`` were above.
 
     *Below* means that the population's value is at most a little above the threshold; *above*, that it is at least a
@@ -51,6 +54,9 @@ class SparseVector(Threshold, BoundsWidth):
         noise in proportion to ``tops`` on every count (Lyu, Su and Li's standard form): private without any δ.
     split
         How ``epsilon`` is divided between threshold and counts: "even" (scales 2/ε and 4/ε), or "best" (1 : (2c)^⅔).
+    values
+        Whether what is above is answered with a number, by fresh noise of 4/ε that costs ε/4 more: a numeric answer
+        only above the threshold (Dwork and Roth's *NumericSparse*). It needs ``refresh``.
 
     Examples
     --------
@@ -61,10 +67,14 @@ class SparseVector(Threshold, BoundsWidth):
     >>> told = sparse.reveal(offer, "below")
     >>> told.low, round(told.high, 3), told.source
     (0.0, 0.639, 'below')
+    >>> numeric = SparseVector.for_(rows=100_000, asks=10_000, threshold=0.6, tops=5, values=True)
+    >>> told = numeric.reveal(numeric.offer(numeric.begin(100_000, 0.95, asks=10_000), offer.facts, None), 71_234)
+    >>> round(told.low, 3), told.value, round(told.high, 3), told.source
+    (0.664, 0.71234, 0.757, 'above')
 
     References
     ----------
-    Dwork, Naor, Reingold, Rothblum and Vadhan 2009; Dwork and Roth 2014, Algorithms 1 and 2; Lyu, Su and Li,
+    Dwork, Naor, Reingold, Rothblum and Vadhan 2009; Dwork and Roth 2014, Algorithms 1, 2 and 3; Lyu, Su and Li,
     "Understanding the sparse vector technique", VLDB 2017. Proof for whole numbers: ``docs/theory/sparse-vector.md``.
     """
 
@@ -75,6 +85,7 @@ class SparseVector(Threshold, BoundsWidth):
     tops: int = 1
     refresh: bool = True
     split: str = "even"
+    values: bool = False
 
     def __post_init__(self) -> None:
         if not math.isfinite(number("threshold", self.threshold)):
@@ -84,6 +95,16 @@ class SparseVector(Threshold, BoundsWidth):
         check_yes_no("refresh", self.refresh)
         if self.split not in ("even", "best"):
             raise ValueError(f"split is 'even' or 'best', not {self.split!r}")
+        check_yes_no("values", self.values)
+        if self.values and not self.refresh:
+            raise ValueError("values are told by a run with a fresh threshold after each: leave refresh=True")
+
+    def to_json(self) -> dict[str, Any]:
+        """Without ``values`` where there are none, as in every ledger from before there were."""
+        told = asdict(self)
+        if not self.values:
+            del told["values"]
+        return {"name": type(self).__name__, **told}
 
     @classmethod
     def of(cls, threshold: float, epsilon: float, delta: float, tops: int) -> Self:
@@ -101,9 +122,10 @@ class SparseVector(Threshold, BoundsWidth):
         return self.tops
 
     def run(self, rows: int) -> Run:
-        from unworn.bounds.sparse.sparse_vector_bounds import refreshed, standard
+        from unworn.bounds.sparse.sparse_vector_bounds import refreshed_run, standard
 
-        return (refreshed if self.refresh else standard)(self.epsilon or 1.0, self.tops, self.split)
+        run = (refreshed_run if self.refresh else standard)(self.epsilon or 1.0, self.tops, self.split)
+        return replace(run, value=_VALUE_NOISE / (self.epsilon or 1.0)) if self.values else run
 
     def check(self, facts: Facts) -> None:
         super().check(facts)
@@ -120,8 +142,13 @@ class SparseVector(Threshold, BoundsWidth):
     def compared(self, offer: Offer, count: int) -> tuple[int, int]:
         return count, self.level(offer)
 
-    def told(self, offer: Offer, count: int, noise: Stream) -> Symbol:
-        return ABOVE
+    def released_count(self, offer: Offer, count: int, noise: Stream) -> Symbol:
+        scale = self.run(offer.rows).value
+        if scale is None:
+            return ABOVE
+        from unworn.noise import discrete_laplace
+
+        return count + int(discrete_laplace.laplace(noise, scale, 1)[0])
 
     def reveal_noisy(self, offer: Offer, payload: PlannedNoisePayload, symbol: Symbol) -> Published:
         reach, share = offer.high - offer.low, self.level(offer) / offer.rows
@@ -130,12 +157,18 @@ class SparseVector(Threshold, BoundsWidth):
         # The value is the middle of where the rows' own should lie; the source says how little that is.
         if symbol == BELOW:
             return Published((offer.low + edge) / 2, offer.low, min(offer.low + reach * most, offer.high), BELOW)
+        if self.values:
+            count = released_count(symbol)
+            low, high = (offer.low + reach * end for end in paid_for(payload).limits(count / offer.rows))
+            value = min(max(offer.low + reach * count / offer.rows, offer.low), offer.high)
+            return Published(value, min(low, value), max(min(high, offer.high), value), ABOVE)
         if symbol == ABOVE:
             return Published((edge + offer.high) / 2, min(offer.low + reach * least, edge), offer.high, ABOVE)
         raise TypeError(f"a sparse vector says 'below' or 'above', not {symbol!r:.40}")
 
     def widest(self, offer: Offer) -> float:
-        return max(published_width(self, offer, BELOW), published_width(self, offer, ABOVE))
+        above: Symbol = offer.rows // 2 if self.values else ABOVE
+        return max(published_width(self, offer, BELOW), published_width(self, offer, above))
 
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         self._check_tops(asks)
@@ -164,6 +197,7 @@ class SparseVector(Threshold, BoundsWidth):
         confidence: float = 0.95,
         threshold: float = 0.5,
         tops: int = 1,
+        values: bool = False,
     ) -> Self:
         """The noise, its split and the kind of run that make the margin around the threshold narrowest.
 
@@ -176,8 +210,8 @@ class SparseVector(Threshold, BoundsWidth):
         def margin(sparse: Self) -> float:
             return price(sparse, rows, asks, math.log1p(-confidence)).width
 
-        kinds = (True, False) if 1 < tops <= asks else (True,)
-        runs = [cls(threshold, None, tops, fresh, "best").settled(rows, confidence, asks) for fresh in kinds]
+        kinds = (True, False) if 1 < tops <= asks and not values else (True,)
+        runs = [cls(threshold, None, tops, fresh, "best", values).settled(rows, confidence, asks) for fresh in kinds]
         best = min(runs, key=margin)
         check_goal(cls.__name__, margin(best), width, rows, asks)
         return best

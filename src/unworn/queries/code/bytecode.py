@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import hashlib
+import os
 import weakref
 from dataclasses import dataclass
 from types import CodeType
@@ -130,6 +131,8 @@ def _constant(value: Any, texts: dict[str, None]) -> bytes:
         return b"code " + read_bytecode(value).digest.encode()
     if isinstance(value, str):
         texts[value] = None
+    if isinstance(value, bytes):
+        texts[os.fsdecode(value)] = None  # it may name a file, too
     if isinstance(value, tuple):
         return b"tuple " + b"".join(_framed(_constant(item, texts)) for item in value)
     if isinstance(value, frozenset):

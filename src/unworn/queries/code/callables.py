@@ -14,7 +14,7 @@ from unworn.errors import Unaskable
 from unworn.queries.code.live_code import Code
 from unworn.queries.column_reader import read_column
 from unworn.queries.language.literals import as_float
-from unworn.queries.predictions import FeatureFrame, featured
+from unworn.queries.predictions import FeatureFrame, as_feature_frame
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Bools, Column, Floats, Frame, run_code
 from unworn.queries.schema import Schema
@@ -60,7 +60,7 @@ class Function(Query):
         return Facts("binary" if exact else "unit", self.low, self.high, runs_code=True)
 
     def values(self, frame: Frame) -> Bools | Floats:
-        rows = featured(frame)
+        rows = as_feature_frame(frame)
         every = rows.once((id(self), "function"), lambda: self._run(rows))
         return rows.pick(every)
 
@@ -104,7 +104,7 @@ def plain(column: Column) -> NDArray[Any]:
     elif column.kind == "date":
         values = column.values.copy()
         if column.missing is not None:
-            values[column.missing] = np.datetime64("NaT")
+            values[column.missing] = np.array("NaT", values.dtype)
     elif column.missing is not None:
         values = column.values.astype(object)
         values[column.missing] = None

@@ -30,7 +30,7 @@ from typing import Any, cast
 
 from unworn.errors import Unaskable
 from unworn.queries.code.bytecode import read_bytecode
-from unworn.queries.code.local_code import LocalCode, Missing
+from unworn.queries.code.local_code import LocalCode, Missing, virtual_subclasses
 from unworn.queries.code.origins import Files, imported_module, is_installed, version_of
 from unworn.queries.code.persistent_words import make_persistent_id
 
@@ -110,6 +110,8 @@ _UNREAD = frozenset(
     }
 )
 """Of a class: what says nothing about what it does, or is read otherwise."""
+_OF_AN_ALIAS = ("__origin__", "__args__", "__metadata__")
+"""Where ``list[Rule]`` and ``Annotated[int, rule]`` keep classes and functions: their text has no more than names."""
 _ROWS = ("unworn.holdout.", "unworn.rows.")
 
 
@@ -146,7 +148,7 @@ class _CodePickler(pickle.Pickler):
         if isinstance(obj, types.ModuleType):
             return self._module(obj)
         if kind.__module__ == "typing" or kind in (types.GenericAlias, types.UnionType):
-            return _parts("type", _text(obj))
+            return _parts("type", _text(obj), *(getattr(obj, name, None) for name in _OF_AN_ALIAS))
         if kind.__module__.startswith("numba.") and hasattr(obj, "py_func"):
             return _parts("numba", obj.py_func, dict(getattr(obj, "targetoptions", {})))
         if hasattr(kind, "get_n_calls") and kind.__module__.startswith("sklearn.neighbors."):
@@ -173,7 +175,9 @@ class _CodePickler(pickle.Pickler):
         self.place = f"what {cls.__qualname__} refers to "
         attributes = sorted((name, value) for name, value in vars(cls).items() if name not in _UNREAD)
         meta = None if type(cls) is type else type(cls)
-        return _parts("class", cls.__name__, meta, cls.__bases__, _annotations(cls), *attributes)
+        return _parts(
+            "class", cls.__name__, meta, cls.__bases__, _annotations(cls), virtual_subclasses(cls), *attributes
+        )
 
     def _function(self, function: types.FunctionType) -> Any:
         module = function.__module__

@@ -5,6 +5,8 @@ from __future__ import annotations
 from unworn.queries.code.callables import Function
 from unworn.queries.code.live_code import Code
 from unworn.queries.hypothesis import Hypothesis
+from unworn.queries.metrics.group_metric import GroupMetric
+from unworn.queries.metrics.hit_metrics import BalancedAccuracy, HitMetric
 from unworn.queries.metrics.paired_query import Difference
 from unworn.queries.metrics.scored_query import Metric
 from unworn.queries.predictions import FromModel
@@ -24,6 +26,18 @@ def models_of(query: Query) -> list[FromModel]:
     if isinstance(query, Difference):
         return [*models_of(query.a), *models_of(query.b)]
     return [query.source] if isinstance(query, Metric) and isinstance(query.source, FromModel) else []
+
+
+def label_counters(query: Query) -> list[tuple[str, FromModel]]:
+    """The metrics of a question that count predicted labels, each with its model."""
+    if isinstance(query, Hypothesis):
+        return label_counters(query.query)
+    if isinstance(query, Difference):
+        return [*label_counters(query.a), *label_counters(query.b)]
+    counted = query.inner if isinstance(query, GroupMetric) else query
+    if isinstance(counted, HitMetric | BalancedAccuracy) and isinstance(counted.source, FromModel):
+        return [(counted.metric, counted.source)]
+    return []
 
 
 def code_of(query: Query) -> list[Code]:

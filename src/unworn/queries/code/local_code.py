@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import operator
 import sys
@@ -30,6 +31,15 @@ _LASTING = _DATA | {types.FunctionType, property, staticmethod, classmethod, typ
 """Types of attributes that are the asker's code for as long as they live, or never."""
 _UNTOUCHED: dict[type, tuple[tuple[Any, ...], list[tuple[type, str, Any]]]] = {}
 """Installed classes without code of the asker's: all that they held, and what of it has to be looked at each time."""
+
+
+def virtual_subclasses(cls: type) -> list[str]:
+    """The classes registered with an abstract one, on which ``isinstance`` depends, by their names."""
+    registry = getattr(abc, "_get_dump", None)  # no public way leads there
+    if registry is None or not isinstance(cls, abc.ABCMeta):
+        return []
+    found = (reference() for reference in registry(cls)[0])
+    return sorted(f"{each.__module__}.{each.__qualname__}" for each in found if each is not None)
 
 
 class Missing:

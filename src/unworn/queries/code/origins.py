@@ -18,7 +18,8 @@ from unworn.errors import Unaskable
 
 LARGEST_FILE = 4 * 2**30
 """Bytes of a file that a model names and that is read for its digest. With a larger one a model needs a name."""
-_LONGEST_PATH = 1_024
+LONGEST_PATH = 1_024
+"""Characters of a text that may name a file."""
 _SETTLED = 2.0
 """Seconds after which a file that changes also changes its time stamps, however coarse they are."""
 
@@ -105,7 +106,7 @@ class Files:
         """The digest of the file of this name, or None where it names none."""
         if "/" not in text and os.sep not in text and text not in self.here:
             return None  # as of nearly all words
-        if not text or len(text) > _LONGEST_PATH or "\0" in text or "\n" in text:
+        if not text or len(text) > LONGEST_PATH or "\0" in text or "\n" in text:
             return None
         try:
             found = os.stat(text)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from unworn.queries.code.origins import Files
+from unworn.queries.code.origins import LONGEST_PATH, Files
 
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 
@@ -17,7 +18,7 @@ def make_persistent_id(files: Files) -> Callable[[Any], str | None]:
     """What is told of an object instead of pickling it; None of most."""
     texts: dict[str, str] = {}
     sets: dict[int, Any] = {}
-    untold: set[type] = {tuple, dict, list, int, float, bytes}  # types of what is pickled as always
+    untold: set[type] = {tuple, dict, list, int, float}  # types of what is pickled as always
 
     def persistent_id(obj: Any) -> str | None:
         kind = type(obj)
@@ -28,6 +29,9 @@ def make_persistent_id(files: Files) -> Callable[[Any], str | None]:
             if told is None:
                 told = texts[obj] = _told_text(obj, files)
             return told
+        if kind is bytes:
+            digest = files.digest(os.fsdecode(obj)) if len(obj) <= LONGEST_PATH else None
+            return None if digest is None else f"file {obj!r} {digest}"
         if kind is set or kind is frozenset:
             return _told_set(obj, sets)
         if issubclass(kind, np.dtype):

@@ -2,8 +2,8 @@
 
 A warning that "these rows hold an unknown category" is an answer that nobody entered or paid for. So for as long as the
 code runs, standard output and standard error (the Python streams, and the file descriptors under them), warnings,
-logging and the interpreter's hooks for stray exceptions lead nowhere. All of this belongs to the process and not to a
-thread: what other threads print meanwhile is lost as well.
+logging, the displays of a notebook and the interpreter's hooks for stray exceptions lead nowhere. All of this belongs
+to the process and not to a thread: what other threads print meanwhile is lost as well.
 
 Warnings are neither shown nor raised as errors, and afterwards the interpreter remembers none of them: whether the same
 warning is shown the next time must not tell whether it arose on the rows.
@@ -22,6 +22,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+
+from unworn.queries.code.withheld_displays import mute_displays
 
 _DESCRIPTORS = (1, 2)
 _lock = threading.Lock()
@@ -89,6 +91,7 @@ def _mute() -> None:
     _put(sys, "excepthook", _drop)
     _put(sys, "displayhook", _drop)
     _put(threading, "excepthook", _drop)
+    mute_displays(_put, _undo.append)
     if not gc.get_freeze_count():
         _undo.append(gc.unfreeze)
         gc.freeze()

@@ -35,8 +35,8 @@ from unworn.queries.language.expressions import (
     Not,
 )
 from unworn.queries.language.schema_check import as_date
-from unworn.queries.language.shared_parts import Kept
-from unworn.queries.language.typed_thresholds import OPS, compared
+from unworn.queries.language.shared_parts import Kept, SharesParts
+from unworn.queries.language.typed_thresholds import OPS, compare_values
 from unworn.queries.row_protocol import Bools, Column, Frame
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -89,9 +89,8 @@ class _Run:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        shared: dict[str, Column] | None = getattr(frame, "prepared", None)
-        self.prepared = {} if shared is None else shared  # a run of rows keeps them for all questions of a batch
-        self.kept: Kept | None = getattr(frame, "kept", None)
+        self.prepared: dict[str, Column] = frame.prepared if isinstance(frame, SharesParts) else {}
+        self.kept: Kept | None = frame.kept if isinstance(frame, SharesParts) else None
 
     def column(self, name: str) -> Column:
         found = self.prepared.get(name)
@@ -179,7 +178,7 @@ class _Run:
     def _compare(self, op: str, left: Expression, right: Expression) -> Bools:
         if isinstance(left, Col) and isinstance(right, Literal) and right.kind == "number":
             numbers = self.numbers(left.name)
-            found = compared(op, numbers.values, float(right.value))  # type: ignore[arg-type]
+            found = compare_values(op, numbers.values, float(right.value))  # type: ignore[arg-type]
             if found is not None:
                 return _where_known(found, numbers.missing)
         column = self.value(left)

@@ -67,7 +67,7 @@ class _Reader:
 
 
 def _split(data: object) -> tuple[str, list[Any]]:
-    if not isinstance(data, list | tuple) or not data:
+    if not isinstance(data, (list, tuple)) or not data:
         raise Unaskable(f"an expression is a list [tag, …], not a {type(data).__name__}")
     tag, parts = data[0], list(data[1:])
     if not isinstance(tag, str) or tag not in _ARITY:
@@ -81,7 +81,7 @@ def _split(data: object) -> tuple[str, list[Any]]:
 
 
 def _leaf(tag: str, value: object) -> Expression:
-    if tag == "lit" and isinstance(value, bool | int | float | str):
+    if tag == "lit" and isinstance(value, (bool, int, float, str)):
         return Literal(value)
     if tag == "col" and isinstance(value, str):
         return Col(value)

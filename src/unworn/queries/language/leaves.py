@@ -35,8 +35,9 @@ class Expression(Operators):
     TypeError: an expression has no truth value before it meets rows: use & | ~ and parentheses instead of and, or, not and chained comparisons
     """  # noqa: E501
 
-    nodes: int
-    depth: int
+    nodes = 1
+    depth = 1
+    """How many nodes it has, and in how many levels; of one with parts they are set when it is made."""
     predicate = False
     """Whether it is a test of other values: true or false, and never missing."""
     compound = False
@@ -62,8 +63,8 @@ class Expression(Operators):
         return build(tag, *(wrap(operand) for operand in operands))
 
     def _grow(self, *children: Expression) -> None:
-        nodes = 1 + sum(child.nodes for child in children)
-        depth = 1 + max((child.depth for child in children), default=0)
+        nodes = 1 + sum([child.nodes for child in children])
+        depth = 1 + max([child.depth for child in children], default=0)
         if nodes > MAX_NODES:
             raise Unaskable(
                 f"an expression of {nodes} nodes is too large: at most {MAX_NODES}. "
@@ -90,7 +91,6 @@ class Col(Expression):
         if not isinstance(self.name, str) or not self.name:
             raise Unaskable("a column is named by a text that is not empty: col('age')")
         object.__setattr__(self, "name", literals.text(self.name, "a column name"))
-        self._grow()
 
     @property
     def kind(self) -> ColumnKind | None:
@@ -111,7 +111,6 @@ class Literal(Expression):
 
     def __init__(self, value: object) -> None:
         object.__setattr__(self, "value", literals.scalar(value))
-        self._grow()
 
     @property
     def kind(self) -> ColumnKind:

@@ -33,6 +33,8 @@ def scalar(value: object) -> Scalar:
     Traceback (most recent call last):
     unworn.errors.Unaskable: None is not a value: a missing value equals nothing. Use .is_null()
     """
+    if type(value) is float:
+        return number(value)
     if value is None:
         raise Unaskable("None is not a value: a missing value equals nothing. Use .is_null()")
     if isinstance(value, bool | np.bool_):
@@ -58,6 +60,8 @@ def number(value: object) -> float:
     Traceback (most recent call last):
     unworn.errors.Unaskable: an integer beyond ±2**53 is not exact as a float64, in which numbers are compared: use a smaller one, or a float
     """  # noqa: E501
+    if type(value) is float and math.isfinite(value):
+        return value + 0.0
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise Unaskable(f"a number is needed here, not a value of type {type(value).__name__}")
     if isinstance(value, int | np.integer) and not -MAX_EXACT <= int(value) <= MAX_EXACT:
@@ -101,7 +105,7 @@ def text(value: object, what: str = "a text", most: int = MAX_TEXT) -> str:
     size = str.__len__(cast(str, value))
     if size > most:
         raise Unaskable(f"{what} of {size} characters is too long: at most {most}", limit=most)
-    raise Unaskable(f"{what} holds half a surrogate pair, which is no character: clean it first")
+    raise Unaskable(f"{what} holds half a surrogate pair, which is not a character: clean it first")
 
 
 def moment(iso: str) -> datetime:

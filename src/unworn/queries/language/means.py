@@ -14,7 +14,7 @@ from unworn.queries.conditional_query import ConditionalQuery, conditional_facts
 from unworn.queries.language import literals
 from unworn.queries.language.evaluation import evaluate, truth
 from unworn.queries.language.expression_codec import from_json
-from unworn.queries.language.expressions import Expression, brief, require_predicate, wrap
+from unworn.queries.language.expressions import Col, Expression, brief, require_predicate, wrap
 from unworn.queries.language.schema_check import check
 from unworn.queries.query import Facts, Query
 from unworn.queries.row_protocol import Bools, Floats, Frame
@@ -59,11 +59,14 @@ class Share(_Asked):
         return cls(from_json(fields["where"]))
 
     def _facts(self, schema: Schema, size: int) -> Facts:
-        kind = check(self.where, schema).kind
+        found = check(self.where, schema)
+        kind = found.kind
         if kind == "number":
+            own = f"col({self.where.name!r})" if isinstance(self.where, Col) else repr(self.where)
+            complete = f"{own}.fill(0)" if found.nullable else own
             raise Unaskable(
-                f"{brief(self.where)} is a number, and a share needs a predicate: ask mean({self.where!r}, "
-                f"range=(low, high)) for its mean, or compare it, as in share({self.where!r} > 5)"
+                f"{brief(self.where)} is a number, and a share needs a predicate: ask mean({complete}, "
+                f"range=(low, high)) for its mean, or compare it, as in share({own} > 5)"
             )
         require_predicate(self.where, kind, "share needs a predicate")
         if schema.grouped:
@@ -189,14 +192,20 @@ class Mean(_Asked):
         return f"mean({self.of!r}, range=({literals.plain(self.low)}, {literals.plain(self.high)}))"
 
 
+Predicate = Expression | str | bool
+"""What holds of a row or does not, also as SQL text."""
+
+
 @overload
-def share(predicate: Expression | bool) -> Share: ...
+def share(predicate: Predicate) -> Share: ...
 @overload
-def share(predicate: Expression | bool, given: Expression | bool) -> ConditionalShare: ...
+def share(predicate: Predicate, given: Predicate) -> ConditionalShare: ...
 @overload
-def share(predicate: Expression | bool, given: Expression | bool | None) -> Share | ConditionalShare: ...
-def share(predicate: Expression | bool, given: Expression | bool | None = None) -> Share | ConditionalShare:
+def share(predicate: Predicate, given: Predicate | None) -> Share | ConditionalShare: ...
+def share(predicate: Predicate, given: Predicate | None = None) -> Share | ConditionalShare:
     """How often a predicate holds: among all, or among those for which another one does (``given``).
+
+    Text is read as SQL.
 
     >>> from unworn.queries.language.expressions import col
     >>> question = share((col("age") > 65) & (col("plan") == "basic"))
@@ -204,25 +213,41 @@ def share(predicate: Expression | bool, given: Expression | bool | None = None) 
     "share of (age > 65) & (plan == 'basic')"
     >>> question == share((65.0 < col("age")) & (col("plan") == "basic"))
     True
-    >>> share(col("bought") == 1, given=col("arm") == "B").label
+    >>> share("bought = 1", given="arm = 'B'").label
     "share of bought == 1 given arm == 'B'"
     """
     if given is not None:
-        return ConditionalShare(predicate, given)  # type: ignore[arg-type]
-    return Share(predicate)  # type: ignore[arg-type]  # Share wraps constants
+        return ConditionalShare(_predicate(predicate), _predicate(given))
+    return Share(_predicate(predicate))
 
 
-def mean(expression: Expression, range: tuple[float, float]) -> Mean:
+def mean(expression: Expression | str, range: tuple[float, float]) -> Mean:
     """The mean of a number, each value cut to the range, which is declared and never found in the rows.
+
+    Text is read as SQL.
 
     >>> from unworn.queries.language.expressions import col
     >>> mean(col("income"), range=(0, 200_000)).label
     'mean of income in [0, 200000]'
+    >>> mean("coalesce(income, 0) / 12", range=(0, 20_000))
+    mean(income.fill(0) / 12, range=(0, 20000))
     >>> mean(col("income") > 5, range=(0, 1))
     Traceback (most recent call last):
     unworn.errors.Unaskable: income > 5 is true or false: use share(...)
     """
+    if isinstance(expression, str):
+        from unworn.queries.language.sql_text import parse_expression  # loaded by those who write SQL
+
+        expression = parse_expression(expression)
     return Mean(expression, *_ends(range))
+
+
+def _predicate(given: Predicate) -> Expression:
+    if not isinstance(given, str):
+        return wrap(given)
+    from unworn.queries.language.sql_text import parse_predicate
+
+    return parse_predicate(given)
 
 
 def _require_number(of: Expression, kind: str | None) -> None:

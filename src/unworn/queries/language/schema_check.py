@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from unworn.basics.display import show_value
 from unworn.errors import Unaskable
 from unworn.queries.language import literals
 from unworn.queries.language.expressions import (
@@ -25,7 +26,7 @@ from unworn.queries.language.expressions import (
     not_a,
     require_predicate,
 )
-from unworn.queries.schema import ColumnKind, ColumnType, Schema
+from unworn.queries.schema import ColumnKind, ColumnType, Schema, column_type
 
 _PREDICATE = ColumnType("bool")
 
@@ -48,10 +49,11 @@ def check(expression: Expression, schema: Schema) -> ColumnType:
         case Col(name):
             return schema.of(name)
         case Literal():
-            return ColumnType(expression.kind)
+            return column_type(expression.kind, nullable=False)
         case Arithmetic(op, operands):
             return _arithmetic(expression, op, operands, schema)
         case Compare(op, left, right):
+            _check_quotes(left, right, schema)
             kind = _common(expression, left, check(left, schema).kind, right, check(right, schema).kind)
             if op not in ("eq", "ne"):
                 _ordered(expression, kind)
@@ -78,6 +80,19 @@ def check(expression: Expression, schema: Schema) -> ColumnType:
         case _:
             raise Unaskable(f"{type(expression).__name__} is not part of the question language")
     return _PREDICATE
+
+
+def _check_quotes(left: Expression, right: Expression, schema: Schema) -> None:
+    """Refuse a column that is not there beside one of text: in SQL what stands in double quotes is a column."""
+    if not isinstance(left, Col) or not isinstance(right, Col):
+        return
+    for one, other in ((left, right), (right, left)):
+        if one.name in schema and other.name not in schema and schema.of(one.name).kind in ("text", "date"):
+            raise Unaskable(
+                f"there is no column {show_value(other.name)} to compare {brief(one, 60)} with: a text stands in "
+                f"single quotes, as in {brief(one, 60)} = '...', and a column in double ones or none",
+                column=other.name,
+            )
 
 
 def as_date(constant: Literal) -> datetime:
@@ -115,10 +130,17 @@ def _common(
             return "date"
     raise Unaskable(
         f"{brief(expression)} brings together {one} ({brief(left, 60)}) and {other} ({brief(right, 60)}): "
-        f"use a {one} on both sides",
+        f"use a {one} on both sides" + _lone_predicate(left, one, right),
         left=one,
         right=other,
     )
+
+
+def _lone_predicate(left: Expression, kind: ColumnKind, right: Expression) -> str:
+    """What to write for a column of truth values that is compared with 1 or 0."""
+    if kind != "bool" or not isinstance(right, Literal) or right.value not in (0, 1):
+        return ""
+    return f", or {brief(left, 60)} by itself" if right.value else f", or not {brief(left, 60)} (in Python ~)"
 
 
 def _ordered(expression: Expression, kind: ColumnKind) -> None:

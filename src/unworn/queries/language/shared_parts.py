@@ -26,7 +26,7 @@ from unworn.queries.language.expressions import (
     Logic,
     Not,
 )
-from unworn.queries.language.typed_thresholds import moved
+from unworn.queries.language.typed_thresholds import move_threshold
 from unworn.queries.row_protocol import Bools, Column
 
 ROOM = 256
@@ -40,6 +40,15 @@ class Kept:
     keys: Mapping[int, int]
     values: dict[int, Column] = field(default_factory=dict)
     truths: dict[int, Bools] = field(default_factory=dict)
+
+
+class SharesParts:
+    """A frame that keeps what was found of expressions: ``prepared`` columns, and ``kept`` what is wanted again."""
+
+    __slots__ = ()
+
+    prepared: dict[str, Column]
+    kept: Kept | None
 
 
 class Keys:
@@ -66,7 +75,7 @@ class Keys:
             column = self._columns[name]
             own = column.finite or column.values.dtype.kind in "iu"
             dtype = column.values.dtype if own else np.dtype(np.float64)
-            self._thresholds[op, name, constant] = moved(op, dtype, constant)
+            self._thresholds[op, name, constant] = move_threshold(op, dtype, constant)
         return self._thresholds[op, name, constant]
 
     def _meaning(self, expression: Expression) -> Hashable:

@@ -69,6 +69,15 @@ def parse_predicate(text: str) -> Expression:
     return found
 
 
+def parse_expression(text: str) -> Expression:
+    """Read any expression of the question language.
+
+    >>> parse_expression("coalesce(income, 0) / 12")
+    income.fill(0) / 12
+    """
+    return _convert(_tree(text), _LEVELS)
+
+
 def parse(text: str, range: tuple[float, float] | None = None) -> Share | Mean:
     """Read a question: a predicate asks for its share, a number or ``avg(number)`` for its mean in ``range``.
 
@@ -85,7 +94,10 @@ def parse(text: str, range: tuple[float, float] | None = None) -> Share | Mean:
     if range is not None:
         return mean(found, range)
     if averaged is not None or found.kind == "number":
-        raise Unaskable(f"the mean of {found!r} needs range=(low, high), two numbers its values are cut to")
+        raise Unaskable(
+            f"the mean of {found!r} needs range=(low, high), two numbers its values are cut to: "
+            "mean('...', range=(low, high)) in Python, --range LOW HIGH on the command line"
+        )
     return share(found)
 
 

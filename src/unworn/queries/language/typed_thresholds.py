@@ -27,14 +27,15 @@ _ROUNDED = 2.0**53
 """From here on a float64 stands for several whole numbers of 64 bits."""
 
 
-def moved(op: str, dtype: np.dtype[Any], constant: float) -> np.generic | bool | None:
+def move_threshold(op: str, dtype: np.dtype[Any], constant: float) -> np.generic | bool | None:
     """The value of this type that stands for the constant; a bool where all values of the type compare alike.
 
     None where values have to be made float64 to be compared. Values that are not finite are none of its business.
 
-    >>> moved("gt", np.dtype(np.int8), 1.5), moved("lt", np.dtype(np.int8), 1.5), moved("lt", np.dtype(np.int8), 1e9)
+    >>> byte, single = np.dtype(np.int8), np.dtype(np.float32)
+    >>> move_threshold("gt", byte, 1.5), move_threshold("lt", byte, 1.5), move_threshold("lt", byte, 1e9)
     (np.int8(1), np.int8(2), True)
-    >>> moved("gt", np.dtype(np.float32), 0.1), moved("eq", np.dtype(np.float32), 0.1)
+    >>> move_threshold("gt", single, 0.1), move_threshold("eq", single, 0.1)
     (np.float32(0.099999994), False)
     """
     if dtype.kind == "f" and dtype.itemsize <= 8:
@@ -66,17 +67,17 @@ def _to_float(op: str, dtype: np.dtype[Any], constant: float) -> np.generic | bo
     return near if op in ("eq", "ne") else nearest
 
 
-def compared(op: str, values: NDArray[Any], constant: float) -> Bools | None:
+def compare_values(op: str, values: NDArray[Any], constant: float) -> Bools | None:
     """``values op constant``, as if both were float64; None for what has to be made float64 to be compared.
 
-    >>> compared("gt", np.array([1, 2, 3], dtype=np.int8), 1.5).tolist()
+    >>> compare_values("gt", np.array([1, 2, 3], dtype=np.int8), 1.5).tolist()
     [False, True, True]
-    >>> compared("eq", np.array([1, 2, 3], dtype=np.uint8), -1).tolist()
+    >>> compare_values("eq", np.array([1, 2, 3], dtype=np.uint8), -1).tolist()
     [False, False, False]
-    >>> compared("gt", np.array([0.1], dtype=np.float32), 0.1).tolist()  # 0.1 in 32 bits is a little more
+    >>> compare_values("gt", np.array([0.1], dtype=np.float32), 0.1).tolist()  # 0.1 in 32 bits is a little more
     [True]
     """
-    bound = moved(op, values.dtype, constant)
+    bound = move_threshold(op, values.dtype, constant)
     if bound is None:
         return None
     if isinstance(bound, bool):

@@ -17,7 +17,7 @@ import numpy as np
 from unworn.errors import Unaskable
 from unworn.queries.learning.linear_losses import LinearLoss
 from unworn.queries.query import Facts, Query, canonical
-from unworn.queries.row_protocol import Floats, Frame
+from unworn.queries.row_protocol import Floats, Frame, SharesWork
 from unworn.queries.schema import Schema
 
 MAX_SIZE = 1e6
@@ -92,7 +92,7 @@ class Gradient(_AtPoint):
 
     @property
     def label(self) -> str:
-        return f"gradient of the {self.loss.kind} loss by {self.loss.names[self.coordinate]} at {_short(self)}"
+        return f"gradient of the {self.loss.called} loss by {self.loss.names[self.coordinate]} at {_short(self)}"
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -111,7 +111,7 @@ class Gradient(_AtPoint):
 
     def _slope(self, frame: Frame) -> Floats:
         """What all coordinates at one point share."""
-        return shared(frame, ("slope", self.loss, self.at), lambda: self.loss.slope(np.array(self.at), frame))
+        return share_work(frame, ("slope", self.loss, self.at), lambda: self.loss.slope(np.array(self.at), frame))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +127,11 @@ class Risk(_AtPoint):
 
     @property
     def label(self) -> str:
-        return f"risk by the {self.loss.kind} loss at {_short(self)}"
+        return f"risk by the {self.loss.called} loss at {_short(self)}"
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return 0.0, self.loss.worst(self._largest)
+        return self.loss.lowest(self._largest), self.loss.worst(self._largest)
 
     def values(self, frame: Frame) -> Floats:
         return np.clip(self.loss.loss(np.array(self.at), frame), *self.bounds)
@@ -156,8 +156,11 @@ class Curvature(_AtPoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.loss.bend is None:
-            raise Unaskable(f"a {self.loss.kind} loss has kinks: logistic and squared ones have second derivatives")
+        if self.loss.bend_asked is None:
+            raise Unaskable(
+                f"a {self.loss.called} loss may be straight somewhere, or has kinks: logistic and squared ones have "
+                "second derivatives, and those of your own with strongly= a least one"
+            )
         for place in (self.row, self.column):
             if isinstance(place, bool) or not isinstance(place, _WHOLE) or not 0 <= place < self.loss.dimension:
                 raise Unaskable(f"row and column are whole numbers from 0 to {self.loss.dimension - 1}")
@@ -165,17 +168,19 @@ class Curvature(_AtPoint):
         first, second = sorted((int(self.row), int(self.column)))
         object.__setattr__(self, "row", first)
         object.__setattr__(self, "column", second)
-        if self.loss.kind == "squared":
+        if self.loss.bends_alike:
             object.__setattr__(self, "at", (0.0,) * self.loss.dimension)
 
     @property
     def label(self) -> str:
         names = self.loss.names
-        return f"curvature of the {self.loss.kind} loss by {names[self.row]} and {names[self.column]} at {_short(self)}"
+        return (
+            f"curvature of the {self.loss.called} loss by {names[self.row]} and {names[self.column]} at {_short(self)}"
+        )
 
     @property
     def bounds(self) -> tuple[float, float]:
-        bend = self.loss.bend or 0.0
+        bend = self.loss.bend_asked or 0.0
         return (0.0 if self.row == self.column else -bend), bend
 
     def to_json(self) -> dict[str, Any]:
@@ -183,27 +188,14 @@ class Curvature(_AtPoint):
 
     def values(self, frame: Frame) -> Floats:
         key = ("bending", self.loss, self.at)
-        bending = shared(frame, key, lambda: self.loss.bending(np.array(self.at), frame))
+        bending = share_work(frame, key, lambda: self.loss.bending(np.array(self.at), frame))
         product = bending * self.loss.feature(self.row, frame) * self.loss.feature(self.column, frame)
         return np.clip(product, *self.bounds)
 
 
-def shared(frame: Frame, key: Hashable, make: Callable[[], Floats]) -> Floats:
+def share_work(frame: Frame, key: Hashable, make: Callable[[], Floats]) -> Floats:
     """What the questions of a batch have in common, worked out once for each run of rows and then forgotten."""
-    once, own = getattr(frame, "once", None), getattr(frame, "own", None)
-    if own is not None:  # rows out of an engine: the latest alone, since a batch may be about many points
-        if key not in own:
-            own.clear()
-            own[key] = make()
-        only: Floats = own[key]
-        return only
-    if once is None:
-        return make()
-    kept: dict[str, Any] = once(key, dict)
-    if kept.get("rows") is not frame:
-        kept["rows"], kept["found"] = frame, make()
-    found: Floats = kept["found"]
-    return found
+    return frame.shared(key, make) if isinstance(frame, SharesWork) else make()
 
 
 def gradient(loss: LinearLoss, at: Iterable[float], coordinates: Iterable[int] | None = None) -> list[Query]:

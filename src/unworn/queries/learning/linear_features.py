@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ class Feature:
         object.__setattr__(self, "high", high)
 
     def read(self, frame: Frame) -> Floats:
-        return scaled(frame.column(self.name), self.low, self.high)
+        return scale_column(frame.column(self.name), self.low, self.high)
 
     def to_json(self) -> list[Any]:
         return ["scaled", self.name, literals.plain(self.low), literals.plain(self.high)]
@@ -63,6 +63,20 @@ class Stump:
         return ["stump", self.name, literals.plain(self.cut)]
 
 
+Features = Mapping[str, tuple[float, float]] | Iterable[Feature | Stump]
+
+
+def features_of(features: Features) -> tuple[Feature | Stump, ...]:
+    """The features as values, from names with bounds or from values."""
+    if isinstance(features, Mapping):
+        return tuple(Feature(name, *ends(bounds, f"the bounds of {name!r:.60}")) for name, bounds in features.items())
+    listed = tuple(features)
+    for feature in listed:
+        if not isinstance(feature, Feature | Stump):
+            raise Unaskable(f"features are {{name: (low, high)}} or Feature and Stump values, not {feature!r:.60}")
+    return listed
+
+
 def ends(bounds: object, what: str) -> tuple[float, float]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise Unaskable(f"{what} are two numbers (low, high), not {bounds!r:.60}")
@@ -74,10 +88,10 @@ def ends(bounds: object, what: str) -> tuple[float, float]:
     return low, high
 
 
-def added(size: int, terms: Iterable[Floats | float]) -> Floats:
+def add_terms(size: int, terms: Iterable[Floats | float]) -> Floats:
     """The sum of terms, each a number or an array, in one fixed order that engines follow too: it has the same bits.
 
-    >>> added(2, [np.array([0.1, 0.2]), 0.3]).tolist()
+    >>> add_terms(2, [np.array([0.1, 0.2]), 0.3]).tolist()
     [0.4, 0.5]
     """
     total, run = np.zeros(size), np.zeros(size)
@@ -99,10 +113,10 @@ def numbers(column: Column) -> tuple[Floats, Any]:
     return values, wild if wild.any() else None
 
 
-def scaled(column: Column, low: float, high: float) -> Floats:
+def scale_column(column: Column, low: float, high: float) -> Floats:
     """The values cut to [low, high] and scaled to [-1, 1]; 0 where they are missing.
 
-    >>> scaled(Column("number", np.array([0.0, 5.0, 99.0, np.nan])), 0.0, 10.0).tolist()
+    >>> scale_column(Column("number", np.array([0.0, 5.0, 99.0, np.nan])), 0.0, 10.0).tolist()
     [-1.0, 0.0, 1.0, 0.0]
     """
     values, missing = numbers(column)

@@ -8,7 +8,7 @@ afterwards, and what is minimised is the risk of exactly this cut and scaled pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,13 +16,24 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.language import literals
-from unworn.queries.learning.linear_features import Feature, Stump, added, column_name, ends, feature_from_json, scaled
+from unworn.queries.learning.linear_features import (
+    Feature,
+    Features,
+    Stump,
+    add_terms,
+    column_name,
+    ends,
+    feature_from_json,
+    features_of,
+    scale_column,
+)
+from unworn.queries.learning.slope_table import SlopeTable
 from unworn.queries.metrics.class_labels import Class, as_class, check_classes, is_class
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
 
-LossKind = Literal["logistic", "hinge", "squared", "pinball"]
-KINDS: tuple[LossKind, ...] = ("logistic", "hinge", "squared", "pinball")
+LossKind = Literal["logistic", "hinge", "squared", "pinball", "own"]
+KINDS: tuple[LossKind, ...] = ("logistic", "hinge", "squared", "pinball", "own")
 MAX_FEATURES = 2_000
 
 
@@ -40,12 +51,15 @@ class LinearLoss:
     range: tuple[float, float] | None = None
     quantile: float | None = None
     intercept: bool = True
+    table: SlopeTable | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise Unaskable(f"a loss is one of {', '.join(KINDS)}, not {self.kind!r:.40}")
         if not isinstance(self.intercept, bool):
             raise Unaskable(f"intercept is True or False, not {self.intercept!r:.40}")
+        if (self.table is not None) != (self.kind == "own") or not isinstance(self.table, SlopeTable | None):
+            raise Unaskable("a loss of your own has a table, and no other has one: make it by convex_loss(...)")
         object.__setattr__(self, "target", column_name(self.target))
         if not 1 <= self.dimension <= MAX_FEATURES:
             raise Unaskable(f"a loss has from 1 to {MAX_FEATURES} coefficients, not {self.dimension}")
@@ -69,7 +83,12 @@ class LinearLoss:
 
     @property
     def classifies(self) -> bool:
-        return self.kind in ("logistic", "hinge")
+        return self.kind in ("logistic", "hinge") or (self.table is not None and self.table.form == "margin")
+
+    @property
+    def called(self) -> str:
+        """Its name in labels."""
+        return self.kind if self.table is None else self.table.name
 
     @property
     def dimension(self) -> int:
@@ -83,6 +102,8 @@ class LinearLoss:
 
     def steepest(self, largest: float) -> float:
         """How large the derivative by the score can be where the score is at most ``largest``, either way."""
+        if self.table is not None:
+            return self.table.steepest(largest)
         match self.kind:
             case "logistic":
                 return float(_sigmoid(np.array(largest)))
@@ -95,6 +116,8 @@ class LinearLoss:
 
     def worst(self, largest: float) -> float:
         """How large the loss itself can be there."""
+        if self.table is not None:
+            return self.table.worst(largest)
         match self.kind:
             case "logistic":
                 return float(np.logaddexp(0.0, largest))
@@ -103,10 +126,26 @@ class LinearLoss:
             case _:
                 return self.steepest(largest) * (largest + 1.0)
 
+    def lowest(self, largest: float) -> float:
+        """How small it can be there."""
+        return 0.0 if self.table is None else self.table.lowest(largest)
+
     @property
     def bend(self) -> float | None:
         """The largest second derivative by the score; None where the loss has kinks."""
+        if self.table is not None:
+            return None if self.table.smoothness is None else self.table.bends[1]
         return {"logistic": 0.25, "squared": 1.0}.get(self.kind)
+
+    @property
+    def bend_asked(self) -> float | None:
+        """The largest value of :meth:`bending`; None where nothing is known of how the loss bends at least."""
+        return self.bend if self.table is None else self.table.strongly or None
+
+    @property
+    def bends_alike(self) -> bool:
+        """Whether :meth:`bending` is a number, the same for every row and everywhere."""
+        return self.kind == "squared" or self.table is not None
 
     def check(self, schema: Schema) -> None:
         """Refuse columns that are not there, or not of the kind."""
@@ -130,7 +169,7 @@ class LinearLoss:
 
     def score(self, at: Floats, frame: Frame) -> Floats:
         places = np.flatnonzero(at).tolist()
-        return added(frame.size, (at[place] * self.feature(place, frame) for place in places))
+        return add_terms(frame.size, (at[place] * self.feature(place, frame) for place in places))
 
     def truth(self, frame: Frame) -> Floats:
         """+1 and -1 for classes, else the scaled target."""
@@ -140,11 +179,13 @@ class LinearLoss:
                 column = replace(column, values=column.values.astype(np.float64, copy=False))
             return np.where(is_class(column, self.positive), 1.0, -1.0)
         low, high = self.range or (0.0, 1.0)
-        return scaled(column, low, high)
+        return scale_column(column, low, high)
 
     def slope(self, at: Floats, frame: Frame) -> Floats:
         """The derivative of each row's loss by its score."""
         score, truth = self.score(at, frame), self.truth(frame)
+        if self.table is not None:
+            return self.table.by_score(score, truth)
         match self.kind:
             case "logistic":
                 return -truth * _sigmoid(-truth * score)
@@ -156,15 +197,17 @@ class LinearLoss:
                 return np.where(truth <= score, 1.0, 0.0) - (self.quantile or 0.0)
 
     def bending(self, at: Floats, frame: Frame) -> Floats:
-        """The second derivative of each row's loss by its score, where the loss is smooth."""
-        if self.kind == "squared":
-            return np.ones(frame.size)
+        """The second derivative of each row's loss by its score where the loss is smooth; or the least there is."""
+        if self.bends_alike:
+            return np.full(frame.size, self.bend_asked)
         small = np.exp(-np.abs(self.score(at, frame)))
         both: Floats = 1.0 + small
         return np.asarray(small / (both * both))
 
     def loss(self, at: Floats, frame: Frame) -> Floats:
         score, truth = self.score(at, frame), self.truth(frame)
+        if self.table is not None:
+            return self.table.loss(score, truth)
         match self.kind:
             case "logistic":
                 return np.logaddexp(0.0, -truth * score)
@@ -183,31 +226,29 @@ class LinearLoss:
             "target": self.target,
             "intercept": self.intercept,
         }
-        if self.positive is not None:
-            told["positive"] = self.positive
-        if self.range is not None:
-            told["range"] = [literals.plain(end) for end in self.range]
-        if self.quantile is not None:
-            told["quantile"] = self.quantile
-        return told
+        own = {
+            "positive": self.positive,
+            "range": None if self.range is None else [literals.plain(end) for end in self.range],
+            "quantile": self.quantile,
+            "table": None if self.table is None else self.table.to_json(),
+        }
+        return told | {name: setting for name, setting in own.items() if setting is not None}
 
     @classmethod
     def from_json(cls, data: object) -> LinearLoss:
         fields = {"kind", "features", "target", "intercept"}
-        extra = {"positive", "range", "quantile"}
+        extra = {"positive", "range", "quantile", "table"}
         if not isinstance(data, Mapping) or not fields <= set(data) <= fields | extra:
             raise Unaskable(f"a loss is an object with {', '.join(sorted(fields))} and its own settings, and no others")
         if not isinstance(data["features"], list) or len(data["features"]) > MAX_FEATURES:
             raise Unaskable(f"features are a list of at most {MAX_FEATURES}")
         features = tuple(feature_from_json(part) for part in data["features"])
-        span = data.get("range")
+        span, table = data.get("range"), data.get("table")
         return cls(
             data["kind"], features, data["target"], data.get("positive"),
             None if span is None else ends(span, "the range of the target"), data.get("quantile"), data["intercept"],
+            None if table is None else SlopeTable.from_json(table),
         )  # fmt: skip
-
-
-Features = Mapping[str, tuple[float, float]] | Iterable[Feature | Stump]
 
 
 def logistic(features: Features, target: str = "y", *, positive: Class = 1, intercept: bool = True) -> LinearLoss:
@@ -216,19 +257,19 @@ def logistic(features: Features, target: str = "y", *, positive: Class = 1, inte
     >>> logistic({"age": (18, 90)}, "churned").names
     ('intercept', 'age')
     """
-    return LinearLoss("logistic", _features(features), target, positive=positive, intercept=intercept)
+    return LinearLoss("logistic", features_of(features), target, positive=positive, intercept=intercept)
 
 
 def hinge(features: Features, target: str = "y", *, positive: Class = 1, intercept: bool = True) -> LinearLoss:
     """max(0, 1 - s·score): the loss of a linear support vector machine."""
-    return LinearLoss("hinge", _features(features), target, positive=positive, intercept=intercept)
+    return LinearLoss("hinge", features_of(features), target, positive=positive, intercept=intercept)
 
 
 def least_squares(
     features: Features, target: str = "y", *, range: tuple[float, float], intercept: bool = True
 ) -> LinearLoss:
     """(score - target)²/2, the target scaled to [-1, 1] by its declared range."""
-    return LinearLoss("squared", _features(features), target, range=range, intercept=intercept)
+    return LinearLoss("squared", features_of(features), target, range=range, intercept=intercept)
 
 
 def pinball(
@@ -240,23 +281,12 @@ def pinball(
     intercept: bool = True,
 ) -> LinearLoss:
     """The loss that a quantile minimises; without features, the quantile of the target itself."""
-    return LinearLoss("pinball", _features(features), target, range=range, quantile=quantile, intercept=intercept)
+    return LinearLoss("pinball", features_of(features), target, range=range, quantile=quantile, intercept=intercept)
 
 
 def _sigmoid(score: Floats) -> Floats:
     small = np.exp(-np.abs(score))
-    result: Floats = np.where(score >= 0, 1.0, small) / (1.0 + small)
-    return result
-
-
-def _features(features: Features) -> tuple[Feature | Stump, ...]:
-    if isinstance(features, Mapping):
-        return tuple(Feature(name, *ends(bounds, f"the bounds of {name!r:.60}")) for name, bounds in features.items())
-    listed = tuple(features)
-    for feature in listed:
-        if not isinstance(feature, Feature | Stump):
-            raise Unaskable(f"features are {{name: (low, high)}} or Feature and Stump values, not {feature!r:.60}")
-    return listed
+    return np.asarray(np.where(score >= 0, 1.0, small) / (1.0 + small))
 
 
 def _positive(value: object) -> Class:

@@ -16,8 +16,8 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.language import literals
-from unworn.queries.learning.argmin import shared
-from unworn.queries.learning.linear_features import Feature, added
+from unworn.queries.learning.argmin import share_work
+from unworn.queries.learning.linear_features import Feature, add_terms
 from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
@@ -68,13 +68,13 @@ class Mixture:
                 (values - middle) ** 2 / spread + np.log(2 * math.pi * spread)
                 for values, middle, spread in zip(points, mean, variance, strict=True)
             )
-            found[place] = math.log(weight) - 0.5 * added(points.shape[1], squares)
+            found[place] = math.log(weight) - 0.5 * add_terms(points.shape[1], squares)
         return found
 
     def responsibilities(self, points: Floats) -> Floats:
         parts = self.log_parts(points)
         chances = np.exp(parts - parts.max(axis=0))
-        return np.asarray(chances / added(points.shape[1], chances))
+        return np.asarray(chances / add_terms(points.shape[1], chances))
 
     def read(self, frame: Frame) -> Floats:
         return np.array([feature.read(frame) for feature in self.features])
@@ -159,7 +159,9 @@ class Moment(Query):
         return Facts("unit", *self.bounds)
 
     def values(self, frame: Frame) -> Floats:
-        share = shared(frame, ("moment", self.mixture), lambda: self.mixture.responsibilities(self.mixture.read(frame)))
+        share = share_work(
+            frame, ("moment", self.mixture), lambda: self.mixture.responsibilities(self.mixture.read(frame))
+        )
         found = share[self.component]
         if self.power:
             found = found * self.mixture.features[self.feature].read(frame) ** self.power

@@ -11,9 +11,10 @@ import math
 import numpy as np
 
 from unworn.queries.metrics.hit_metrics import Accuracy
-from unworn.queries.metrics.loss_metrics import AbsoluteError, Brier
+from unworn.queries.metrics.loss_metrics import AbsoluteError, Brier, LogLoss
 from unworn.queries.metrics.paired_query import Difference
 from unworn.queries.metrics.row_values import RowValues
+from unworn.queries.metrics.scaled_losses import MaskedLoss
 from unworn.queries.predictions import GivenPredictions
 from unworn.queries.query import Query
 from unworn.queries.row_protocol import Column, Floats
@@ -32,11 +33,12 @@ def array_discordance(query: Query) -> float | None:
     """
     if not isinstance(query, Difference):
         return None
-    a, b = query.a, query.b
+    a, b = (each.inner if isinstance(each, MaskedLoss) else each for each in (query.a, query.b))
     if not isinstance(a.source, GivenPredictions) or not isinstance(b.source, GivenPredictions):
         return None
     one, other = a.source.column, b.source.column
-    if one.values.shape != other.values.shape or one.values.ndim != 1 or not one.values.size:
+    sides = (1, 2) if isinstance(a, LogLoss) else (1,)
+    if one.values.shape != other.values.shape or one.values.ndim not in sides or not one.values.size:
         return None
     span = a.bounds[1] - a.bounds[0]
     if isinstance(a, Accuracy):
@@ -46,6 +48,8 @@ def array_discordance(query: Query) -> float | None:
     elif isinstance(a, Brier):
         p, q = _floats(one), _floats(other)
         bound = float(np.mean(np.abs(p - q) * np.maximum(p + q, 2 - p - q)))  # |(p−y)² − (q−y)²| at the worse y
+    elif isinstance(a, LogLoss) and a.layout() == b.layout():
+        bound = float(np.mean(np.abs(_log_losses(a, one) - _log_losses(a, other)).max(axis=1)))  # at the worst label
     else:
         return None
     return min(bound + _SLACK * span, span)
@@ -66,6 +70,15 @@ def _differ(one: Column, other: Column) -> np.ndarray[tuple[int, ...], np.dtype[
     code = {word: place for place, word in enumerate(one.vocabulary.tolist())}
     lookup = np.array([code.get(word, -1) for word in other.vocabulary.tolist()])
     return np.asarray(one.values != lookup[other.values])
+
+
+def _log_losses(metric: LogLoss, column: Column) -> Floats:
+    """What each row would lose for each of the labels that it could have."""
+    chances = _floats(column)
+    of_labels = np.column_stack([chances, 1 - chances]) if chances.ndim == 1 else chances
+    with np.errstate(all="ignore"):
+        losses = -np.log(of_labels / of_labels.sum(axis=1, keepdims=True))
+    return np.asarray(np.clip(losses, *metric.bounds))
 
 
 def _floats(column: Column) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from unworn.errors import Unaskable
@@ -142,13 +143,13 @@ def _classes_of(name: str, source: Source, classes: Any) -> tuple[Class, ...]:
     return as_classes(known)
 
 
-def restricted(question: Question, where: Expression) -> Question:
+def restrict_metric(question: Question, where: Expression) -> Question:
     """The same metric over the rows where a predicate holds."""
     if isinstance(question, Composite):
         name = None if question.name is None else f"{question.name} where {where!r}"
         if question.combination == "explained":  # the share of the subgroup cancels
             return Composite("explained", tuple(_masked(part, where) for part in question.parts), name=name)
-        parts = tuple(restricted(part, where) for part in question.parts)
+        parts = tuple(restrict_metric(part, where) for part in question.parts)
         return Composite(question.combination, parts, question.numbers, name)
     if isinstance(question, BalancedAccuracy):
         raise Unaskable(
@@ -161,16 +162,43 @@ def restricted(question: Question, where: Expression) -> Question:
         raise Unaskable("where= is for metrics; ask share(..., given=...) about columns")
     if question.zero_one or isinstance(question, ConditionalQuery):
         return SubgroupMetric(question, where)
-    masked = _masked(question, where)
-    if question.bounds[0] < 0:
-        raise Unaskable(f"{question.metric} in a subgroup is a ratio, and its range must not go below 0: shift it")
-    return ratio(masked, share(where), question.bounds).named(f"{question.label} where {where!r}")
+    if isinstance(question, MaskedLoss):
+        raise Unaskable("where= is given once")
+    return _loss_in(question, where).named(f"{question.label} where {where!r}")
 
 
 def _masked(part: Question, where: Expression) -> Query:
     if not isinstance(part, Metric):
         raise Unaskable("where= is given once")
     return MaskedLoss(part, where)
+
+
+def _loss_in(loss: Metric, where: Expression) -> Composite:
+    low, high = loss.bounds
+    if low < 0:  # what stands above a ratio is at least 0
+        return _from_centre(loss, where, (low + high) / 2)
+    return ratio(MaskedLoss(loss, where), share(where), loss.bounds)
+
+
+def _from_centre(loss: Metric, where: Expression, centre: float, name: str | None = None) -> Composite:
+    parts = MaskedLoss(loss, where, centre), share(where)
+    return Composite("subgroup", parts, (*loss.bounds, centre), name)
+
+
+def centre_losses(question: Question, centre_of: Callable[[Metric, Expression], float | None]) -> Question:
+    """The same, where losses in a subgroup are measured from constants that are near them, if any are known.
+
+    A ratio moves with the share of the subgroup by as much as what stands above it is large: 1,700 dollars times the
+    share say little while the share is known to 5 %. The distance from 1,700 tells all that these rows can.
+    """
+    if not isinstance(question, Composite):
+        return question
+    loss = question.parts[0]
+    # Of R² both losses stay whole: the share of the subgroup cancels, and is one question less.
+    if isinstance(loss, MaskedLoss) and question.combination in ("ratio", "subgroup"):
+        centre = centre_of(loss.inner, loss.where)
+        return question if centre is None else _from_centre(loss.inner, loss.where, centre, question.name)
+    return replace(question, parts=tuple(centre_losses(part, centre_of) for part in question.parts))
 
 
 def negative(question: Question) -> Composite:

@@ -14,7 +14,14 @@ from unworn.queries.metrics.class_labels import MOST_CLASSES, Class, as_class, c
 from unworn.queries.metrics.prediction_types import check_decision_columns, check_label_kind
 from unworn.queries.metrics.score_columns import match_columns
 from unworn.queries.metrics.scored_query import Metric, check_given
-from unworn.queries.predictions import FeatureFrame, GivenPredictions, Source, featured, predicted, predicted_everywhere
+from unworn.queries.predictions import (
+    FeatureFrame,
+    GivenPredictions,
+    Source,
+    as_feature_frame,
+    predicted_everywhere,
+    predictions_on,
+)
 from unworn.queries.row_protocol import Bools, Column, Floats, Frame, Raised
 from unworn.queries.schema import ColumnKind
 
@@ -38,7 +45,7 @@ def hits(source: Source, frame: FeatureFrame) -> Bools:
 
 def _codes(source: Source, frame: FeatureFrame, vocabulary: NDArray[np.object_]) -> NDArray[np.int32]:
     """Predicted text in the labels' own codes; -1 for what no label is."""
-    whole = predicted(source, frame)
+    whole = predictions_on(source, frame)
     guesses = whole.compact()
     words = guesses.vocabulary
     if words is None:
@@ -80,7 +87,7 @@ class Accuracy(HitMetric):
     metric: ClassVar[str] = "accuracy"
 
     def values(self, frame: Frame) -> Bools:
-        return hits(self.source, featured(frame))
+        return hits(self.source, as_feature_frame(frame))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +152,7 @@ class BalancedAccuracy(Metric):
         check_classes((value for value, _ in self.weights), kind, "weights")
 
     def values(self, frame: Frame) -> Floats:
-        rows = featured(frame)
+        rows = as_feature_frame(frame)
         # The last weight is what position -1 finds: the weight of an unknown or missing label.
         table = np.array([*(weight for _, weight in self.weights), 0.0])
         index = class_index(rows, tuple(value for value, _ in self.weights))
@@ -191,7 +198,7 @@ class TopK(Metric):
         check_classes(self.classes if self.classes is not None else (0,), kind, "classes")
 
     def values(self, frame: Frame) -> Bools:
-        rows = featured(frame)
+        rows = as_feature_frame(frame)
         scores, index, _ = scores_of_label(self.source, rows, self.classes)
         own = scores[np.arange(len(index)), index]
         others = np.count_nonzero(scores >= own[:, None], axis=1) - 1
@@ -214,7 +221,7 @@ def scores_of_label(
     source: Source, frame: FeatureFrame, classes: tuple[Class, ...] | None
 ) -> tuple[NDArray[Any], NDArray[np.intp], tuple[Class, ...]]:
     """Scores rows × classes, and the column of each row's label (-1: none of them)."""
-    guesses = predicted(source, frame)
+    guesses = predictions_on(source, frame)
     if guesses.kind == "text" or guesses.values.ndim != 2:
         raise Raised
     named = classes_of_columns(guesses, classes)

@@ -12,7 +12,7 @@ from unworn.queries.metrics.class_labels import Class, check_classes, is_class
 from unworn.queries.metrics.hit_metrics import classes_of_columns, scores_of_label
 from unworn.queries.metrics.score_columns import are_positions, class_finder
 from unworn.queries.metrics.scored_query import Metric, check_given, check_probabilities
-from unworn.queries.predictions import FeatureFrame, FromModel, GivenPredictions, featured, predicted
+from unworn.queries.predictions import FeatureFrame, FromModel, GivenPredictions, as_feature_frame, predictions_on
 from unworn.queries.row_protocol import Column, Floats, Frame, Raised
 from unworn.queries.schema import ColumnKind
 
@@ -44,7 +44,7 @@ class Brier(Metric):
         check_classes((self.positive,), kind, "positive")
 
     def values(self, frame: Frame) -> Floats:
-        rows = featured(frame)
+        rows = as_feature_frame(frame)
         chance = _positive_chance(self, rows)
         loss: Floats = (chance - is_class(rows.labels, self.positive)) ** 2
         # Written so that NaN is not inside.
@@ -90,7 +90,7 @@ class LogLoss(Metric):
             check_classes(self.classes if self.classes is not None else (0,), kind, "classes")
 
     def values(self, frame: Frame) -> Floats:
-        rows = featured(frame)
+        rows = as_feature_frame(frame)
         if self.positive is not None:
             chance = _positive_chance(self, rows)
             own = np.where(is_class(rows.labels, self.positive), chance, 1 - chance)
@@ -129,8 +129,8 @@ class NumberError(Metric):
             raise Unaskable(f"{self.metric} needs numbers as labels; the target is of kind {kind}")
 
     def error(self, frame: Frame) -> tuple[Floats, FeatureFrame]:
-        rows = featured(frame)
-        guesses = predicted(self.source, rows)
+        rows = as_feature_frame(frame)
+        guesses = predictions_on(self.source, rows)
         if guesses.kind == "text" or guesses.values.ndim != 1:
             raise Raised
         # As floats before subtracting: unsigned and 8-bit integers would wrap.
@@ -173,7 +173,7 @@ def _check_positive(metric: Brier) -> None:
 
 def _positive_chance(metric: Brier | LogLoss, frame: FeatureFrame) -> Floats:
     """The predicted probability of the positive class, from one column or from a model's several."""
-    guesses = predicted(metric.source, frame)
+    guesses = predictions_on(metric.source, frame)
     values = guesses.values
     if guesses.kind == "text":
         raise Raised

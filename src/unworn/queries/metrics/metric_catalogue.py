@@ -11,6 +11,7 @@ from unworn.queries.composite import Composite, Question
 from unworn.queries.language.expressions import Expression
 from unworn.queries.metrics import composite_metrics as made
 from unworn.queries.metrics import named_metrics as plain
+from unworn.queries.metrics.graded_metrics import within_tolerance
 from unworn.queries.metrics.refused_metrics import refuse
 from unworn.queries.metrics.subset_metrics import SUBSET_METRICS
 
@@ -35,6 +36,7 @@ _MAKERS: dict[str, Callable[..., Question]] = {
     "r2": made.r2,
     "mape": plain.mape,
     "pinball": plain.pinball,
+    "within_tolerance": within_tolerance,
     "values": plain.values,
     "f1_macro": made.f1_macro,
     "jaccard_micro": made.jaccard_micro,
@@ -59,6 +61,18 @@ _ALIASES = {
     "mean_pinball_loss": "pinball",
     "pinball_loss": "pinball",
     "quantile_loss": "pinball",
+    "logloss": "log_loss",
+    "cross_entropy": "log_loss",
+    "r_squared": "r2",
+    "tpr": "recall",
+    "true_positive_rate": "recall",
+    "hit_rate": "recall",
+    "ppv": "precision",
+    "positive_predictive_value": "precision",
+    "tnr": "specificity",
+    "true_negative_rate": "specificity",
+    "iou": "jaccard",
+    "exact_match": "accuracy",
 }
 _NEEDS_CLASSES = frozenset(("balanced_accuracy", "roc_auc_ovr", "f1_macro", *(f"{n}_macro" for n in SUBSET_METRICS)))
 
@@ -66,28 +80,32 @@ _NEEDS_CLASSES = frozenset(("balanced_accuracy", "roc_auc_ovr", "f1_macro", *(f"
 def metric_name(name: str) -> str:
     """The one name of an askable metric, or a refusal that says why and what to ask instead.
 
-    >>> metric_name("neg_mean_absolute_error"), metric_name("f1_score")
-    ('neg_mae', 'f1')
+    However it is spelled: ``"AUC"`` and ``"balanced accuracy"`` are names too.
+
+    >>> metric_name("neg_mean_absolute_error"), metric_name("f1_score"), metric_name("AUC")
+    ('neg_mae', 'f1', 'roc_auc')
     >>> metric_name("acuracy")
     Traceback (most recent call last):
         ...
     unworn.errors.Unaskable: there is no metric 'acuracy'; did you mean accuracy? The metrics are: accuracy, \
 balanced_accuracy, top_k_accuracy, precision, recall, specificity, f1, jaccard, roc_auc, roc_auc_ovr, \
-matthews_corrcoef, cohen_kappa, brier, log_loss, mae, mse, rmse, r2, mape, pinball, values
+matthews_corrcoef, cohen_kappa, brier, log_loss, mae, mse, rmse, r2, mape, pinball, within_tolerance, \
+values
     """
     if not isinstance(name, str):
         raise Unaskable(f"a metric is given by its name, such as 'accuracy', not by a {type(name).__name__}")
-    bare = name.removeprefix("neg_")
+    spelled = name.strip().lower().replace("-", "_").replace(" ", "_")
+    bare = spelled.removeprefix("neg_")
     own = _ALIASES.get(bare, bare)
     if own not in _MAKERS:
         own = _ALIASES.get(bare.removesuffix("_score"), bare.removesuffix("_score"))
-    if own in _MAKERS and (bare == name or own in _LOSSES):
-        return own if bare == name else f"neg_{own}"
+    if own in _MAKERS and (bare == spelled or own in _LOSSES):
+        return own if bare == spelled else f"neg_{own}"
     refuse(name)
     import difflib  # only when a name is wrong
 
     known = [each for each in _MAKERS if not each.endswith(("_macro", "_micro", "_weighted"))]
-    close = difflib.get_close_matches(bare[:100], [*_MAKERS, *_ALIASES], n=1)
+    close = difflib.get_close_matches(bare[:100], [*_MAKERS, *_ALIASES], n=1, cutoff=0.75)
     hint = f"did you mean {close[0]}? The" if close else "the"
     raise Unaskable(f"there is no metric {name!r:.80}; {hint} metrics are: {', '.join(known)}", metric=name)
 
@@ -107,12 +125,27 @@ def metric(name: str, predictions: Any, *, where: Expression | str | None = None
     try:
         question = make(predictions, **options)
     except TypeError as error:
-        said = str(error)
-        called = said.partition("() ")
-        raise Unaskable(f"{own}: {called[2] or said}", metric=own) from None
+        raise Unaskable(f"{own}{_argument_words(str(error))}", metric=own) from None
     if where is not None:
-        question = made.restricted(question, read_predicate(where))
+        question = made.restrict_metric(question, read_predicate(where))
     return made.negative(question) if own.startswith("neg_") else question
+
+
+def _argument_words(said: str) -> str:
+    """What Python says of a call that does not fit, in the words of who asked.
+
+    >>> _argument_words("top_k() missing 1 required positional argument: 'k'")
+    ' needs k='
+    >>> _argument_words("accuracy() got an unexpected keyword argument 'range'")
+    ' takes no range='
+    """
+    _, called, rest = said.partition("() ")
+    names = " and ".join(f"{name}=" for name in rest.split("'")[1::2])
+    if names and "missing" in rest:
+        return f" needs {names}"
+    if names and "unexpected keyword" in rest:
+        return f" takes no {names.partition(' ')[0]}"
+    return f": {rest if called else said}"
 
 
 def read_predicate(where: Expression | str) -> Expression:

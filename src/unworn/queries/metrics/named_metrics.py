@@ -10,6 +10,7 @@ from unworn.errors import Unaskable
 from unworn.queries.constant_prediction import ConstantPrediction
 from unworn.queries.language.expression_codec import from_json
 from unworn.queries.metrics.class_labels import MOST_CLASSES, MOST_COLUMNS, Class, as_class, as_classes
+from unworn.queries.metrics.graded_metrics import GradedRows, RecordedGrader, WithinTolerance
 from unworn.queries.metrics.hit_metrics import Accuracy, BalancedAccuracy, TopK
 from unworn.queries.metrics.loss_metrics import AbsoluteError, Brier, LogLoss, NumberError, SquaredError
 from unworn.queries.metrics.positive_class import positive_class
@@ -240,7 +241,7 @@ def metric_from_json(data: Mapping[str, Any]) -> Metric:
     source: Source = ConstantPrediction(kept["constant"]) if "constant" in kept else RecordedPredictions(kept)
     made = _recorded(data, source)
     if data.get("masked"):
-        return MaskedLoss(made, from_json(data["where"]))
+        return MaskedLoss(made, from_json(data["where"]), data.get("centre"))
     return made if isinstance(made, RocAuc) else subgroup_of(made, data)
 
 
@@ -273,4 +274,8 @@ def _recorded(data: Mapping[str, Any], source: Source) -> Metric:
     if name == "values":
         low, high = map(float, data["range"])
         return RowValues(source, low, high, bool(data["zero_one"]))
+    if name == "within_tolerance":
+        return WithinTolerance(source, float(data["tolerance"]), float(data["relative"]))
+    if name == "graded":
+        return GradedRows(source, RecordedGrader(str(data["grader"])))
     raise Unaskable(f"this record asks the metric {name!r}, which this version does not know", metric=name)

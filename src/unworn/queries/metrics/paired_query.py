@@ -15,8 +15,11 @@ import numpy as np
 from unworn.errors import Unaskable
 from unworn.queries.composite import Composite, Question, check_same
 from unworn.queries.conditional_query import ConditionalQuery
+from unworn.queries.language.means import share
 from unworn.queries.metrics.named_metrics import metric_from_json
+from unworn.queries.metrics.scaled_losses import MaskedLoss
 from unworn.queries.metrics.scored_query import Metric
+from unworn.queries.metrics.subset_metrics import SubgroupMetric
 from unworn.queries.query import Facts, Query, canonical
 from unworn.queries.ranking_query import RankingQuery
 from unworn.queries.row_protocol import Floats, Frame
@@ -79,6 +82,8 @@ def compare(a: Any, b: Any, metric: str = "accuracy", **options: Any) -> Differe
         from unworn.queries.metrics.metric_catalogue import metric as named  # which knows every metric
 
         a, b = named(metric, a, **options), named(metric, b, **options)
+    if (losses := _losses_of(a, b)) is not None:
+        b, a = losses
     if not isinstance(a, Metric) or not isinstance(b, Metric) or isinstance(a, ConditionalQuery | RankingQuery):
         raise Unaskable(
             "compare takes two questions of one metric that is a mean over rows, as in compare(accuracy(a), "
@@ -93,12 +98,53 @@ def compare(a: Any, b: Any, metric: str = "accuracy", **options: Any) -> Differe
 
 
 def compare_questions(a: Question, b: Question) -> Question:
-    """The same for whatever two metrics are: a paired question where it can be one, else the difference of two."""
+    """The same for whatever two metrics are: a paired question where it can be one, else the difference of two.
+
+    Of two ``neg_…`` metrics it is the difference of the losses the other way around, which is the same number.
+    """
+    if (losses := _losses_of(a, b)) is not None:
+        b, a = losses
     if isinstance(a, Metric) and isinstance(b, Metric) and not isinstance(a, ConditionalQuery | RankingQuery):
         return compare(a, b)
+    if (inside := _compare_inside(a, b)) is not None:
+        return inside
     if type(a) is not type(b):
         raise Unaskable(f"compare takes one metric with one setting, not {a.label} and {b.label}")
     return replace(a - b, name=f"{a.label} − {b.label}")
+
+
+def _compare_inside(a: Question, b: Question) -> Composite | None:
+    """The difference of two models in one subgroup: that of all rows, 0 outside of it, over the subgroup's share."""
+    one, other = _inside(a), _inside(b)
+    if one is None or other is None or one.where.to_json() != other.where.to_json():
+        return None
+    inner = compare(one.inner, other.inner)  # of one family
+    reach = inner.a.bounds[1] - inner.a.bounds[0]
+    parts = Difference(one, other), share(one.where)
+    return Composite("subgroup", parts, (-reach, reach, 0.0), f"{a.label} − {b.label}")
+
+
+def _inside(question: Question) -> MaskedLoss | None:
+    """What is 0 outside of a subgroup, of a metric that is a mean over the rows inside."""
+    if isinstance(question, SubgroupMetric) and not isinstance(question.inner, ConditionalQuery):
+        return MaskedLoss(question.inner, question.where)
+    if isinstance(question, Composite) and question.combination in ("ratio", "subgroup"):
+        loss = question.parts[0]
+        return MaskedLoss(loss.inner, loss.where) if isinstance(loss, MaskedLoss) else None
+    return None
+
+
+_MINUS = "linear", (-1.0,)
+
+
+def _losses_of(a: Any, b: Any) -> tuple[Question, Question] | None:
+    """The two losses that both are minus of; None where they are anything else."""
+    parts = [
+        each.parts[0] for each in (a, b) if isinstance(each, Composite) and (each.combination, each.numbers) == _MINUS
+    ]
+    one, other = parts if len(parts) == 2 else (None, None)
+    comparable = all(isinstance(each, Metric) or (each is not None and _inside(each)) for each in (one, other))
+    return (one, other) if one is not None and other is not None and comparable else None
 
 
 def difference_from_json(data: Mapping[str, Any]) -> Difference:

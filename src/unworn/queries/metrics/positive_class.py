@@ -37,6 +37,11 @@ say which by positive=, or ask f1_macro
     classes = getattr(source, "classes", None)
     if (classes is not None and len(classes) > 2) or has_many_columns(source) or names_many(source):
         raise refuse_many(metric, "these predictions have more than two")
+    if names_others(source):
+        raise Unaskable(
+            f"{metric} is taken to be about the class 1, and these predictions name two others: say which by positive=",
+            metric=metric,
+        )
     return 1 if classes is None or len(classes) < 2 or 1 in classes else as_class(classes[1])
 
 
@@ -60,3 +65,13 @@ def names_many(source: Source) -> bool:
         return False
     least, most = named.min(), named.max()
     return bool(most - least > 1) and bool(np.any((named != least) & (named != most)))
+
+
+def names_others(source: Source) -> bool:
+    """Whether an array names two classes, and neither is 1."""
+    if not isinstance(source, GivenPredictions) or len(source.shape) != 1 or source.column.kind == "text":
+        return False
+    named = source.column.values
+    if not named.size or (named.dtype.kind == "f" and bool(np.any(named != np.floor(named)))):
+        return False
+    return bool(named.min() != named.max()) and not bool(np.any(named == 1))

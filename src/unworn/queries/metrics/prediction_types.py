@@ -59,15 +59,28 @@ def check_label_kind(source: Source, kind: ColumnKind, metric: str) -> None:
     if isinstance(source, GivenPredictions):
         if (source.column.kind == "text") != (kind == "text"):
             raise _unlike(kind, metric)
-        values = source.column.values
-        if values.dtype.kind == "f" and values.ndim == 1 and _are_no_labels(values):
-            inside = bool(values.min(initial=0.0) >= 0 and values.max(initial=0.0) <= 1)
-            looks, instead = (
-                ("probabilities", "ask brier, log_loss or roc_auc, or give (probabilities > 0.5) as the labels")
-                if inside
-                else ("predicted numbers", "ask r2, rmse, mae or mse, or round them to labels")
-            )
-            raise Unaskable(f"{metric} counts labels predicted exactly, and these are {looks}: {instead}")
+        check_labels(source.column.values, metric, "these are")
+
+
+def check_labels(values: np.ndarray[Any, Any], metric: str, told: str) -> None:
+    """Refuse numbers that are no labels, in words that begin with what was ``told``.
+
+    >>> check_labels(np.array([0.0, 1.0, 2.5]), "accuracy", "these are")
+    >>> check_labels(np.array([0.0, 1.0, 0.3]), "accuracy", "these are")
+    Traceback (most recent call last):
+    ...
+    unworn.errors.Unaskable: accuracy counts labels predicted exactly, and these are probabilities: ask brier, \
+log_loss or roc_auc, or give (probabilities > 0.5) as the labels
+    """
+    if values.dtype.kind != "f" or values.ndim != 1 or not _are_no_labels(values):
+        return
+    inside = bool(values.min(initial=0.0) >= 0 and values.max(initial=0.0) <= 1)
+    looks, instead = (
+        ("probabilities", "ask brier, log_loss or roc_auc, or give (probabilities > 0.5) as the labels")
+        if inside
+        else ("predicted numbers", "ask r2, rmse, mae or mse, or round them to labels")
+    )
+    raise Unaskable(f"{metric} counts labels predicted exactly, and {told} {looks}: {instead}")
 
 
 def check_decision_columns(source: Source, metric: str, *, one_for_two: bool) -> None:

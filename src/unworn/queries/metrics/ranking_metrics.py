@@ -16,7 +16,7 @@ from unworn.queries.metrics.class_labels import Class, check_classes, is_class
 from unworn.queries.metrics.hit_metrics import classes_of_columns
 from unworn.queries.metrics.prediction_types import check_decision_columns
 from unworn.queries.metrics.scored_query import Metric, check_given
-from unworn.queries.predictions import FeatureFrame, FromModel, GivenPredictions, featured, predicted
+from unworn.queries.predictions import FeatureFrame, FromModel, GivenPredictions, as_feature_frame, predictions_on
 from unworn.queries.query import Facts
 from unworn.queries.ranking_query import RankingQuery, ranking_facts
 from unworn.queries.row_protocol import Bools, Frame, Raised
@@ -27,7 +27,7 @@ from unworn.queries.schema import ColumnKind, Schema
 class RocAuc(Metric, RankingQuery):
     """How often a row of the ``positive`` class has a higher score than a row of any other class; ties count one half.
 
-    A row without a label takes no part. A model's score that is no finite number is the worst there is: below all
+    A row without a label takes no part. A model's score that is not a finite number is the worst there is: below all
     others for a positive row, above all others for a negative one. ``classes`` names the columns of scores, where
     there are several.
     """
@@ -80,7 +80,7 @@ class RocAuc(Metric, RankingQuery):
         RankingQuery.values(self, frame)
 
     def ranked(self, frame: Frame) -> tuple[NDArray[Any], Bools, Bools]:
-        rows = featured(frame)
+        rows = as_feature_frame(frame)
         scores = self._scores(rows)
         positive = is_class(rows.labels, self.positive)
         missing = rows.labels.missing
@@ -96,7 +96,7 @@ class RocAuc(Metric, RankingQuery):
 
     def _scores(self, rows: FeatureFrame) -> NDArray[Any]:
         """The column of the positive class, from one column of scores or from several."""
-        guesses = predicted(self.source, rows)
+        guesses = predictions_on(self.source, rows)
         values = guesses.values
         classes = self.classes
         if guesses.kind == "text":

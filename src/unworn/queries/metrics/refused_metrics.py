@@ -19,7 +19,7 @@ _RANGE = "it has no range of its own"
 
 _SQUARES = "ask mse or rmse with range=(0, largest squared error that matters)"
 _LOGS = "ask mse or rmse of the logarithms, with labels and predictions given as such"
-_WITHIN = "ask the share of rows whose error is at most t: share(error <= t)"
+_WITHIN = "ask within_tolerance: the share of rows whose error is at most tolerance="
 _SHARES = "ask the share of rows in each group that matters"
 _TOP = "ask top_k_accuracy"
 _CURVE = "ask roc_auc, or precision and recall at the threshold you will use"
@@ -66,12 +66,58 @@ REFUSED: dict[str, tuple[str, str]] = {
     "v_measure": (_CLUSTERS, _SHARES),
     "fowlkes_mallows": (_CLUSTERS, _SHARES),
     "silhouette": (_CLUSTERS, _SHARES),
+    "kolmogorov_smirnov": (_ORDER, "ask recall and specificity at the threshold you will use"),
+    "lift": ("it divides by a share of positives in the rows", "ask precision and the share of positives"),
+    "tweedie_deviance": (_RANGE, _SQUARES),
     "calibration_error": ("it averages within bins that depend on the rows", "ask brier or log_loss"),
 }
+
+_VALUES = "if somebody worked it out for each row, ask values(array, range=(low, high))"
+
+SAID_OTHERWISE: dict[str, str] = {
+    "error_rate": "ask accuracy: this is 1 minus it",
+    "false_positive_rate": "ask specificity: this is 1 minus it",
+    "false_negative_rate": "ask recall: this is 1 minus it",
+    "false_discovery_rate": "ask precision: this is 1 minus it",
+    "negative_predictive_value": "ask precision with positive= the other class",
+    "gini": "ask roc_auc: it is twice that, less 1",
+    "smape": "ask mape",
+    "huber": "ask mae or mse",
+    "hinge": "ask accuracy or log_loss",
+    "mean_reciprocal_rank": f"ask top_k_accuracy; {_VALUES}",
+    "bleu": _VALUES,
+    "rouge": _VALUES,
+}
+"""Metrics that go by another name here, or that we do not calculate."""
 
 _OTHER_NAMES = {
     "ap": "average_precision",
     "ece": "calibration_error",
+    "expected_calibration_error": "calibration_error",
+    "auprc": "average_precision",
+    "auc_pr": "average_precision",
+    "aupr": "average_precision",
+    "hamming": "error_rate",
+    "hamming_loss": "error_rate",
+    "zero_one_loss": "error_rate",
+    "error": "error_rate",
+    "fpr": "false_positive_rate",
+    "fall_out": "false_positive_rate",
+    "fallout": "false_positive_rate",
+    "fnr": "false_negative_rate",
+    "miss_rate": "false_negative_rate",
+    "fdr": "false_discovery_rate",
+    "npv": "negative_predictive_value",
+    "ks": "kolmogorov_smirnov",
+    "f2": "fbeta",
+    "f0.5": "fbeta",
+    "huber_loss": "huber",
+    "hinge_loss": "hinge",
+    "mean_tweedie_deviance": "tweedie_deviance",
+    "poisson": "poisson_deviance",
+    "gamma": "gamma_deviance",
+    "medae": "median_absolute_error",
+    "mrr": "mean_reciprocal_rank",
     "root_mean_squared_log_error": "rmsle",
     "mean_squared_log_error": "msle",
     "median_error": "median_absolute_error",
@@ -89,8 +135,8 @@ def known_as(name: str) -> str:
     >>> known_as("neg_max_error"), known_as("neg_root_mean_squared_log_error"), known_as("rand_score")
     ('max_error', 'rmsle', 'rand')
     """
-    short = name.removeprefix("neg_")
-    while short not in REFUSED and short not in _OTHER_NAMES:
+    short = name.strip().lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
+    while short not in REFUSED and short not in SAID_OTHERWISE and short not in _OTHER_NAMES:
         shorter = next((short.removesuffix(ending) for ending in _ENDINGS if short.endswith(ending)), short)
         if shorter == short:
             break
@@ -107,8 +153,11 @@ def refuse(name: str) -> None:
     unworn.errors.Unaskable: average_precision cannot be asked: it ranks rows against each other, and no interval \
 for it is known to hold. Instead, ask roc_auc, or precision and recall at the threshold you will use.
     """
-    if known_as(name) in REFUSED:
-        reason, instead = REFUSED[known_as(name)]
+    known = known_as(name)
+    if known in SAID_OTHERWISE:
+        raise Unaskable(f"there is no metric {name[:80]} here; {SAID_OTHERWISE[known]}", metric=name)
+    if known in REFUSED:
+        reason, instead = REFUSED[known]
         raise Unaskable(
             f"{name[:80]} cannot be asked: {reason}, and no interval for it is known to hold. Instead, {instead}.",
             metric=name,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unworn.errors import Unaskable
 from unworn.queries.metrics.scaled_losses import declared_ends
 from unworn.queries.metrics.scored_query import Metric, check_given, check_length
-from unworn.queries.predictions import GivenPredictions, Source, featured, predicted
+from unworn.queries.predictions import GivenPredictions, Source, as_feature_frame, predictions_on
 from unworn.queries.query import Facts
 from unworn.queries.recorded_predictions import RecordedPredictions
 from unworn.queries.row_protocol import Bools, Floats, Frame
@@ -44,7 +44,7 @@ class RowValues(Metric):
         if not isinstance(source, GivenPredictions) or len(source.shape) != 1 or source.column.kind == "text":
             raise Unaskable("values takes an array with one number per row; a model is scored by a metric")
         array = source.column.values
-        least, most = float(array.min(initial=low)), float(array.max(initial=low))
+        least, most = (float(array.min()), float(array.max())) if array.size else (low, low)
         if least < low or most > high:
             raise Unaskable(
                 f"these values lie between {least:g} and {most:g}, outside of range=({low:g}, {high:g}): declare the "
@@ -72,5 +72,5 @@ class RowValues(Metric):
         return Facts("binary" if exact else "unit", self.low, self.high)
 
     def values(self, frame: Frame) -> Floats | Bools:
-        array: NDArray[Any] = predicted(self.source, featured(frame)).values
+        array: NDArray[Any] = predictions_on(self.source, as_feature_frame(frame)).values
         return array == 1 if self.zero_one else array.astype(np.float64, copy=False)

@@ -11,9 +11,11 @@ import numpy as np
 
 from unworn.errors import Unaskable
 from unworn.queries.language.evaluation import truth
+from unworn.queries.language.expressions import Expression
 from unworn.queries.language.literals import as_float
 from unworn.queries.metrics.group_metric import GroupMetric
 from unworn.queries.metrics.loss_metrics import NumberError
+from unworn.queries.metrics.scored_query import Metric
 from unworn.queries.query import Facts, canonical
 from unworn.queries.row_protocol import Floats, Frame
 from unworn.queries.schema import Schema
@@ -57,29 +59,54 @@ class PinballLoss(NumberError):
 
 @dataclass(frozen=True, eq=False, init=False)
 class MaskedLoss(GroupMetric):
-    """A loss where a predicate holds, 0 elsewhere: over the share of those rows it is the loss in the subgroup."""
+    """A loss where a predicate holds, 0 elsewhere: over the share of those rows it is the loss in the subgroup.
+
+    With a ``centre``, a number that is near the loss in the subgroup, it is the distance of the loss from there.
+    """
+
+    centre: float | None = None
+
+    def __init__(self, inner: Metric, where: Expression, centre: float | None = None) -> None:
+        super().__init__(inner, where)
+        if centre is not None:
+            low, high = inner.bounds
+            centre = as_float(centre, "a centre")
+            if not low <= centre <= high:  # also refuses NaN
+                raise Unaskable(f"the centre of a loss lies in its range [{low:g}, {high:g}], unlike {centre}")
+        object.__setattr__(self, "centre", centre)
+
+    @property
+    def zero_one(self) -> bool:  # type: ignore[override]
+        return self.inner.zero_one and self.centre is None
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return min(self.inner.bounds[0], 0.0), self.inner.bounds[1]
+        low, high = self.inner.bounds
+        return (min(low, 0.0), high) if self.centre is None else (low - self.centre, high - self.centre)
 
     @property
     def label(self) -> str:
-        return f"{self.inner.label} times ({self.where!r})"
+        inner = self.inner.label
+        less = inner if self.centre is None else f"({inner} less {self.centre:g})"
+        return f"{less} times ({self.where!r})"
 
     @cached_property
     def family(self) -> str:
-        return canonical({"of": self.inner.family, "masked": self.where.to_json()})
+        # Distances from centres of their own are drawn side by side, and none of them is the best.
+        centred = {} if self.centre is None else {"centred": True}
+        return canonical({"of": self.inner.family, "masked": self.where.to_json(), **centred})
 
     def to_json(self) -> dict[str, Any]:
-        return {**self.inner.to_json(), "where": self.where.to_json(), "masked": True}
+        centre = {} if self.centre is None else {"centre": self.centre}
+        return {**self.inner.to_json(), "where": self.where.to_json(), "masked": True, **centre}
 
     def _facts(self, schema: Schema, size: int) -> Facts:
         self.check_predicate(schema)
         return Facts("unit", *self.bounds, runs_code=self.inner.facts(schema, size).runs_code)
 
     def values(self, frame: Frame) -> Floats:
-        loss: Floats = np.where(truth(self.where, frame), self.inner.values(frame), 0.0)
+        values = self.inner.values(frame)
+        loss: Floats = np.where(truth(self.where, frame), values if self.centre is None else values - self.centre, 0.0)
         return loss
 
 

@@ -23,7 +23,7 @@ from unworn.queries.metrics.class_labels import Class, check_classes, is_class
 from unworn.queries.metrics.group_metric import GroupMetric
 from unworn.queries.metrics.hit_metrics import HitMetric
 from unworn.queries.metrics.scored_query import Metric
-from unworn.queries.predictions import SMALL, FeatureFrame, GivenPredictions, featured, predicted
+from unworn.queries.predictions import SMALL, FeatureFrame, GivenPredictions, as_feature_frame, predictions_on
 from unworn.queries.query import Facts, canonical
 from unworn.queries.row_protocol import Bools, Column, Frame, Raised
 from unworn.queries.schema import ColumnKind, Schema
@@ -54,8 +54,8 @@ class SubsetMetric(HitMetric, ConditionalQuery):
         ConditionalQuery.values(self, frame)
 
     def tallies(self, frame: Frame) -> tuple[Bools, Bools]:
-        rows = featured(frame)
-        guesses = predicted(self.source, rows)
+        rows = as_feature_frame(frame)
+        guesses = predictions_on(self.source, rows)
         text = rows.labels.vocabulary is not None
         if guesses.values.ndim != 1 or (guesses.vocabulary is not None) != text:
             raise Raised
@@ -108,7 +108,7 @@ class Specificity(SubsetMetric):
     metric: ClassVar[str] = "specificity"
 
     def count(self, called: Bools, actual: Bools, rows: FeatureFrame) -> tuple[Bools, Bools]:
-        guesses = predicted(self.source, rows)
+        guesses = predictions_on(self.source, rows)
         named = guesses.missing is None and guesses.values.dtype.kind != "f"
         known = True if named else ~_nameless(guesses.values, guesses.missing)
         missing = rows.labels.missing

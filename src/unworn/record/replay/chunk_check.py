@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from unworn.basics.float_settings import USUAL_FLOATS
 from unworn.errors import Exhausted, Tampered
 from unworn.ledger import Entry, verify
 from unworn.ledger.chain import Link
@@ -34,7 +37,8 @@ _AT_HAND = 2048
 def replaying() -> Iterator[None]:
     """What cannot even be computed again was not made by this mechanism: numbers of the wrong type or size."""
     try:
-        yield
+        with np.errstate(**USUAL_FLOATS):  # or the caller's own settings would make a true ledger a forged one
+            yield
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, Exhausted) as error:
         raise Tampered(f"an entry cannot be replayed under the terms of entry 0 ({type(error).__name__})") from error
 

@@ -1,57 +1,24 @@
-"""Pricing an ask from the state before it, and pricing it again later, to see that it was priced by the terms."""
+"""Pricing asks again, from the state before each, to see that they were priced by the terms of entry 0."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from unworn.errors import Refused, Tampered
-from unworn.mechanisms.contract.capabilities import GuessesItself, SharpensAnswers
+from unworn.mechanisms.contract.capabilities import GuessesItself
 from unworn.mechanisms.contract.conversation import (
+    Final,
     charge_symbol,
-    check_question,
     follow_event,
+    price_ask,
     publish_symbol,
     reprice_offer,
 )
-from unworn.mechanisms.contract.declarations import offer_final_value, offer_noise, offer_test
-from unworn.mechanisms.contract.mechanism import FinalPlace, Guess, Mechanism, Offer, State, has_failed
+from unworn.mechanisms.contract.mechanism import State
 from unworn.mechanisms.contract.record import Record
 from unworn.queries import parse
 from unworn.queries.query import Facts
 from unworn.record.terms import Terms
-
-Final = tuple[int, int, bool]
-"""The place of a final value among those fixed together, their number, and whether they are the last."""
-
-
-def price_ask(
-    mechanism: Mechanism,
-    state: State,
-    facts: Facts,
-    guess: Guess | None,
-    known: Record | None,
-    position: int = 0,
-    final: Final | None = None,
-    noise: bool = False,
-) -> Offer:
-    """The offer that a state allows; ``known`` is the answer that is sharpened, or told finally, if there is one.
-
-    With ``noise`` it is to be answered by noise, whatever guess there is.
-    """
-    if final is not None:
-        told = None if known is None or has_failed(known.symbol) else (known.offer, known.symbol)
-        check_question(mechanism, facts)
-        return offer_final_value(mechanism, state, facts, FinalPlace(*final, told, guess))
-    if known is None:
-        check_question(mechanism, facts)
-        if noise:
-            return offer_noise(mechanism, state, facts, guess, position)
-        if facts.null is not None and guess is None:
-            return offer_test(mechanism, state, facts, position)
-        return mechanism.offer(state, facts, guess, position)
-    if not isinstance(mechanism, SharpensAnswers):
-        raise ValueError(f"{type(mechanism).__name__} has nothing to sharpen: its answers are not cells")
-    return mechanism.sharpen(state, known.offer, known.symbol)
 
 
 class PriceReplay:
@@ -113,11 +80,13 @@ class PriceReplay:
 
     def _check_facts(self, index: int, record: Record, told: Facts) -> None:
         """What was offered must be about the question that is recorded: its range, its kind, its sensitivity."""
-        question = record.question
         try:
+            question = record.question["of"] if record.question.get("ask") == "hypothesis" else record.question
             if question.get("ask") in ("share", "mean"):
                 facts = parse(question).facts(self.terms.schema, self.terms.rows)
                 same = (facts.kind, facts.low, facts.high) == (told.kind, told.low, told.high)
+            elif question.get("masked"):  # where the predicate does not hold it is 0, whatever the declared range
+                same = getattr(parse(question), "bounds", None) == (told.low, told.high)
             else:  # what else they are about, code and predictions, is not in the ledger
                 same = "range" not in question or list(question["range"]) == [told.low, told.high]
             same = same and told.sensitivity == question.get("sensitivity")

@@ -39,6 +39,8 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 2px solid var(--line); }
 th, td { padding: .35rem .9rem .35rem 0; vertical-align: top; }
 td { border-bottom: 1px solid #eef1f4; overflow-wrap: anywhere; }
+td:nth-child(2) { min-width: 12rem; }
+@media (max-width: 600px) { table { font-size: .8rem; } th, td { padding-right: .5rem; } }
 .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
 pre { background: #1c2430; color: #e8edf3; padding: .9rem 1.1rem; border-radius: .5rem; overflow-x: auto;
@@ -48,6 +50,7 @@ li { max-width: 46rem; margin: .2rem 0; }
 footer { color: var(--soft); font-size: .85rem; margin-top: 3rem; }
 @media print { body { background: #fff; } main { box-shadow: none; padding: 0; } details > * { display: block; } }
 """
+_FOOTER = "Made by unworn from the ledger alone: no row was read for it."
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -62,17 +65,19 @@ _PAGE = """<!DOCTYPE html>
 <h1>{title}</h1>
 <p class="sub">{subtitle}</p>
 {body}
-<footer>Made by unworn from the ledger alone: no row was read for it.</footer>
+<footer>{footer}</footer>
 </main>
 </body>
 </html>
 """
 
 
-def html_report(title: str, subtitle: str, blocks: Iterable[Block]) -> str:
+def html_report(title: str, subtitle: str, blocks: Iterable[Block], footer: str = _FOOTER) -> str:
     """The page."""
     body = "\n".join(_block(block) for block in blocks)
-    return _PAGE.format(title=show_html(title), subtitle=show_html(subtitle), style=_STYLE, body=body)
+    return _PAGE.format(
+        title=show_html(title), subtitle=show_html(subtitle), style=_STYLE, body=body, footer=show_html(footer)
+    )
 
 
 def _block(block: Block) -> str:

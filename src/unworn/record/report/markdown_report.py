@@ -49,7 +49,7 @@ def _grid(grid: Grid) -> str:
     rules = ["---:" if place in grid.right else "---" for place in range(len(grid.headers))]
     lines = [grid.headers, rules, *grid.rows]
     shown = (
-        f"| {' | '.join(cells if cells is rules else map(escape_markdown, cells))} |"  # the rule is no text
+        f"| {' | '.join(cells if cells is rules else map(escape_markdown, cells))} |"  # the rule is not text
         for cells in lines
     )
     title = f"{escape_markdown(grid.folded)}:\n\n" if grid.folded else ""

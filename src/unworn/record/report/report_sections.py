@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator
 
@@ -14,6 +15,11 @@ from unworn.record.report.ledger_digest import METRICS, LedgerDigest, MetricDige
 from unworn.record.report.report_blocks import Block, Commands, Grid, Heading, Items, KeyFacts, Paragraph
 from unworn.record.report.report_figures import draw_answers, draw_ranking
 
+_MADE_OF = {
+    "jaccard": "F1 is made of it, as 2J/(1 + J) of a value J, and has the same order.",
+    "mse": "RMSE is its root. R² is 1 minus a model's value over that of a constant.",
+}
+"""Of metrics that composites are made of: a composite has no answer of its own, and its asker looks for it here."""
 _HEADERS = ("answer", "question", "value", "interval", "±", "source")
 
 
@@ -80,9 +86,24 @@ def _metric(group: MetricDigest, figures: bool) -> Iterator[Block]:
         )
     else:
         yield Paragraph(f"{answers}{surprises}. Below, the latest first.")
+    made_of = _part_words(group.metric)
+    if made_of is not None:
+        yield Paragraph(made_of)
     if figures and group.direction and len(group.best) > 1:
         yield draw_ranking(group)
     yield Grid(_HEADERS, [_line(row) for row in group.best], (0, 2, 3, 4))
+
+
+def _part_words(metric: str) -> str | None:
+    """What is made of such values, where something usually is."""
+    if " less a constant times " in metric:
+        return (
+            "How far losses lie from the constant that is named, and 0 outside of the subgroup: the mean in the "
+            "subgroup is the constant plus the value over the subgroup's share. Each has a constant of its own."
+        )
+    if " times " in metric:
+        return "0 outside of the subgroup: over its share it is the mean in the subgroup."
+    return _MADE_OF.get(metric.partition(" ")[0])
 
 
 def _surprises(digest: LedgerDigest) -> Iterator[Block]:
@@ -93,7 +114,9 @@ def _surprises(digest: LedgerDigest) -> Iterator[Block]:
     yield Paragraph(
         "A surprise is an answer that the guess did not lead one to expect: the rows say something else. Surprises are "
         "what costs, and worth a look: a model that does worse here than where its guess came from may have been "
-        f"fitted to that data. {digest.meter.surprises:,} so far" + (", the latest below." if digest.surprises else ".")
+        f"fitted to that data. {digest.meter.surprises:,} so far"
+        + (", the latest below." if digest.surprises else ".")
+        + (" A hypothesis that was rejected is one too." if any(row["value"] for row in digest.tests) else "")
     )
     if digest.surprises:
         rows = [[*_line(row)[:2], _guess(row), *_line(row)[2:5]] for row in reversed(digest.surprises)]
@@ -165,8 +188,15 @@ def _line(row: Row) -> list[str]:
     if row["source"] == "test":
         return [str(row["index"]), question_words(row), "rejected" if row["value"] else "not rejected", "", "", "test"]
     interval = f"[{show_number(row['low'])}, {show_number(row['high'])}]"
-    value, width = show_number(row["value"]), show_width(row["width"]).removeprefix("± ")
+    value, width = show_number(_rounded_beside(row["value"], row["width"])), show_width(row["width"]).removeprefix("± ")
     return [str(row["index"]), question_words(row), value, interval, width, row["source"]]
+
+
+def _rounded_beside(value: float, width: float) -> float:
+    """A value that is nearly 0 beside its interval, without digits that say nothing."""
+    if not 0 < width < math.inf or abs(value) >= width:
+        return value
+    return round(value, 2 - math.floor(math.log10(width))) + 0.0
 
 
 def _full(row: Row) -> list[str]:
@@ -174,4 +204,4 @@ def _full(row: Row) -> list[str]:
 
 
 def _guess(row: Row) -> str:
-    return "" if row["guess"] is None else show_number(row["guess"])
+    return "" if row["guess"] is None else show_number(_rounded_beside(row["guess"], row["width"] or 0.0))

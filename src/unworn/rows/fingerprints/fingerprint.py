@@ -136,7 +136,7 @@ def rows_digest(sample: Sample, secret: bytes, names: Iterable[str]) -> str:
     return _rows(sample, secret, sorted(set(names)), grouped=False)
 
 
-def summed(names: list[str], columns: Sequence[KindedColumn], rows: int, secret: bytes, sums: Sums) -> str:
+def digest_of_sums(names: list[str], columns: Sequence[KindedColumn], rows: int, secret: bytes, sums: Sums) -> str:
     """A digest that says of itself that it is made of sums."""
     keyed = hmac.new(secret, rows_header(names, columns, rows), hashlib.sha256)
     keyed.update(sums.bytes())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.queries.row_protocol import Column
-from unworn.rows.fingerprints.row_hashes import Words, mixed, runs, value_words
+from unworn.rows.fingerprints.row_hashes import Words, mix_words, runs, value_words
 
 SORTED = 2**25
 """So many rows are still sorted, in about a gigabyte."""
@@ -33,9 +33,9 @@ class Sums:
     def add(self, first: Words, second: Words | None = None, *, times: NDArray[np.int64] | None = None) -> None:
         """Take in some rows, each as often as ``times`` says."""
         if second is None:
-            parts = [mixed(first + salt) for salt in _SALTS]
+            parts = [mix_words(first + salt) for salt in _SALTS]
         else:  # two lanes of a keyed hash are mixed already
-            parts = [first, second, mixed(first + second * _SALTS[1]), mixed(first * _SALTS[2] + second)]
+            parts = [first, second, mix_words(first + second * _SALTS[1]), mix_words(first * _SALTS[2] + second)]
         for place, words in enumerate(parts):
             counted = words if times is None else words * times.astype(np.uint64)
             self.totals[place : place + 1] += counted.sum(dtype=np.uint64)

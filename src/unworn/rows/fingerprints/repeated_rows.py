@@ -25,6 +25,7 @@ _LONG = 24
 """Text of so many characters is not written twice by chance."""
 _FEW_COPIES, _FEW_ROWS = 4, 50
 _LOOKED_AT = 200
+_MOST_READ = 20_000
 _ENOUGH = 3
 """Columns this fine, and no rows that fit a machine coincide by chance."""
 
@@ -33,17 +34,31 @@ def repeated_rows(sample: Sample, secret: bytes) -> int:
     """How many rows repeat an earlier one; 0 where chance explains them, or where groups say which belong together.
 
     With at most E coincidences expected by chance it takes more than 3 + 20 E to count: a false alarm has a chance
-    below 1e-8, if numbers are as fine as they look.
+    below 1e-8, if numbers are as fine as they look. Rows count that have them: where they are missing, or are the 0 of
+    those who earned nothing, rows coincide as easily as their other columns do.
     """
     if sample.groups is not None or sample.rows > SORTED:
         return 0
-    fine = sum(1 for _ in islice((name for name, column in sample.columns.items() if _is_fine(column)), _ENOUGH))
+    fine = list(islice((column for column in sample.columns.values() if is_fine(column)), _ENOUGH))
     if not fine:
         return 0
-    counts = np.unique(_row_hashes(sample, secret), return_counts=True)[1]
-    repeats = sample.rows - len(counts)
-    expected = sample.rows**2 / 2 * _COINCIDENCE**fine
-    return repeats if repeats > 3 + 20 * expected and not _are_drawn_from_few(counts) else 0
+    hashed = _row_hashes(sample, secret)
+    counts = np.unique(hashed, return_counts=True)[1]
+    most = 3 + 20 * sample.rows**2 / 2 * _COINCIDENCE ** len(fine)
+    if sample.rows - len(counts) <= most or _are_drawn_from_few(counts):
+        return 0
+    repeats = _fine_repeats(hashed, fine)
+    return repeats if repeats > most else 0
+
+
+def _fine_repeats(hashed: Words, fine: list[Column]) -> int:
+    """How many rows repeat an earlier one in values that are not met again by chance, each of them."""
+    _, first, counts = np.unique(hashed, return_index=True, return_counts=True)
+    places, copies = first[counts > 1], counts[counts > 1] - 1
+    step = -(-len(places) // _MOST_READ)  # of very many a part is read, and stands for all
+    places, copies = places[::step], copies[::step]
+    unlikely = np.logical_and.reduce([_unlikely(column, places) for column in fine])
+    return int(copies[unlikely].sum()) * step
 
 
 def _row_hashes(sample: Sample, secret: bytes) -> Words:
@@ -65,20 +80,24 @@ def _are_drawn_from_few(counts: NDArray[np.int64]) -> bool:
     return times > _FEW_COPIES and (len(counts) < _FEW_ROWS or float(np.var(counts)) >= times / 4)
 
 
-def _is_fine(column: Column) -> bool:
+def is_fine(column: Column) -> bool:
     """Whether most of a column's values (as far as a look at some of them tells) are not met again by chance."""
-    part = column[slice(0, _LOOKED_AT)]
-    present = slice(None) if part.missing is None else ~part.missing
-    values = part.values[present]
-    if len(values) == 0:
-        return False
-    if part.vocabulary is not None:
-        found = np.array([len(part.vocabulary[code]) >= _LONG for code in values.tolist()])
-    elif part.kind == "number" and values.dtype.kind == "f":
+    seen = np.arange(min(_LOOKED_AT, len(column.values)))
+    if column.missing is not None:
+        seen = seen[~column.missing[seen]]
+    return len(seen) > 0 and bool(np.mean(_unlikely(column, seen)) > 0.5)
+
+
+def _unlikely(column: Column, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """In which of these rows the column has a value that is not met again by chance."""
+    values = column.values[places]
+    if column.vocabulary is not None:
+        found = np.array([len(column.vocabulary[code]) >= _LONG for code in values.tolist()], dtype=np.bool_)
+    elif column.kind == "number" and values.dtype.kind == "f":
         found = _digits(values)
     else:
-        return False
-    return bool(np.mean(found) > 0.5)
+        return np.zeros(len(values), dtype=np.bool_)
+    return found if column.missing is None else found & ~column.missing[places]
 
 
 def _digits(values: NDArray[Any]) -> NDArray[np.bool_]:

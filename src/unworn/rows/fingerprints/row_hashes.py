@@ -111,7 +111,7 @@ def text_digest(text: str) -> bytes:
 
 
 def value_words(column: Column) -> Words:
-    """One word a value that is no text; equal for equal values."""
+    """One word a value that is not text; equal for equal values."""
     if column.kind == "date":
         return np.ascontiguousarray(column.values).view(np.int64).astype(np.uint64)
     if column.kind == "bool":
@@ -119,7 +119,7 @@ def value_words(column: Column) -> Words:
     return number_words(column.values)
 
 
-def mixed(words: Words) -> Words:
+def mix_words(words: Words) -> Words:
     """Every bit of a word spread over all of another; nothing is lost."""
     found = words ^ (words >> _SHIFT)
     found *= _ONE

@@ -9,43 +9,44 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from unworn.ledger.registry.known_rows import Candidate, RowMarks
-from unworn.rows.fingerprints.column_digest import CHANCE, log_chance
+from unworn.rows.fingerprints.column_digest import CHANCE, Counts, log_chance
 from unworn.rows.fingerprints.fingerprint import (
     SUMMED,
     canonical_columns,
     keyed_columns,
-    row_sums,
     rows_header,
     sorted_lanes,
 )
 from unworn.rows.fingerprints.hash_sums import SORTED, Sums
-from unworn.rows.fingerprints.row_hashes import Words, hashes
+from unworn.rows.fingerprints.row_hashes import Words, hash_runs, hashes
+from unworn.rows.fingerprints.row_overlap import SmallestHashes, tells_rows
 from unworn.rows.fingerprints.stored_digests import check_mapped, digests, known_as
 from unworn.rows.sql.stored_rows import Stored
 
 if TYPE_CHECKING:
+    from unworn.rows.held_rows import HeldRows
     from unworn.rows.memory.sample import Sample
 
 
-def row_marks(rows: Sample | Stored, secret: bytes) -> RowMarks:
+def row_marks(rows: HeldRows, secret: bytes) -> RowMarks:
     """The marks of these rows, wherever they lie, made once."""
     if isinstance(rows, Stored):
         return _stored(rows, secret)
-    place = b"marks" + secret
-    if place not in rows.digests:
-        with rows.reading():
-            check_mapped(rows)
-            rows.digests[place] = _here(rows, secret)
-    found: RowMarks = rows.digests[place]
+    sample, place = cast("Sample", rows), b"marks" + secret
+    if place not in sample.digests:
+        with sample.reading():
+            check_mapped(sample)
+            sample.digests[place] = _here(sample, secret)
+    found: RowMarks = sample.digests[place]
     return found
 
 
-def is_candidate(rows: Sample | Stored, secret: bytes, candidate: Candidate) -> bool:
+def is_candidate(rows: HeldRows, secret: bytes, candidate: Candidate) -> bool:
     """Whether these are a candidate's rows, with columns added."""
     return known_as(rows, secret, candidate.names, candidate.whole)
 
@@ -55,10 +56,16 @@ def _here(sample: Sample, secret: bytes) -> RowMarks:
     names = sorted(sample.columns)
     columns = [sample.columns[name] for name in names]
     header = rows_header(names, columns, sample.rows)
+    smallest = SmallestHashes()
     if sample.rows > SORTED:
-        whole = _finished(secret, header, row_sums(sample.rows, secret, columns).bytes())
+        sums = Sums()
+        for _, (first, second) in hash_runs(sample.rows, secret, columns):
+            sums.add(first, second)
+            smallest.add(first)
+        whole = _finished(secret, header, sums.bytes())
         known = whole if telling else None
-        return RowMarks(sample.rows, frozenset(names), (whole,) if telling else (), telling, known, whole)
+        sketch = smallest.sketch(sample.rows) if tells_rows(sample, 0) else None
+        return RowMarks(sample.rows, frozenset(names), (whole,) if telling else (), telling, known, whole, sketch)
     lanes = hashes(sample.rows, secret, columns)
     keyed = hmac.new(secret, header, hashlib.sha256)
     sorted_lanes(keyed, lanes)
@@ -66,13 +73,16 @@ def _here(sample: Sample, secret: bytes) -> RowMarks:
     sums.add(lanes[0], lanes[1])
     order = hmac.new(secret, header + b"order\0", hashlib.sha256)
     order.update(lanes.astype("<u8", copy=False).data)
-    distinctive, scattered = _tells(lanes[0])
+    words, counts = np.unique(lanes[0], return_counts=True)
+    smallest.merge(words, counts)
+    distinctive, scattered = _tells(lanes[0], counts)
     if not telling and any(sample.canonical[name].regular for name in names):
         distinctive = scattered = False  # what differs in every row may be no more than its number
     same = [whole, _finished(secret, header, sums.bytes())] if distinctive else []
     same += [order.hexdigest()] if scattered else []
     place = whole if distinctive else order.hexdigest()
-    return RowMarks(sample.rows, frozenset(names), tuple(same), telling, whole if distinctive else None, place)
+    sketch = smallest.sketch(sample.rows) if tells_rows(sample, len(words)) else None
+    return RowMarks(sample.rows, frozenset(names), tuple(same), telling, whole if distinctive else None, place, sketch)
 
 
 def _stored(rows: Stored, secret: bytes) -> RowMarks:
@@ -89,10 +99,9 @@ def _stored(rows: Stored, secret: bytes) -> RowMarks:
     )
 
 
-def _tells(lane: Words) -> tuple[bool, bool]:
+def _tells(lane: Words, counts: Counts) -> tuple[bool, bool]:
     """Whether unrelated rows would have other rows, in any order and in theirs: as for a single column."""
     rows = len(lane)
-    counts = np.unique(lane, return_counts=True)[1]
     turns, size = int(np.count_nonzero(lane[1:] != lane[:-1])), max(rows - 1, 0)
     places = math.lgamma(size + 1) - math.lgamma(turns + 1) - math.lgamma(size - turns + 1)
     shares = counts / max(rows, 1)

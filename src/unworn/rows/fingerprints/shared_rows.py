@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from unworn.rows.sql.stored_rows import Stored
 if TYPE_CHECKING:
     from unworn.queries.row_protocol import Column
     from unworn.queries.schema import Schema
+    from unworn.rows.held_rows import HeldRows
     from unworn.rows.memory.sample import Sample
 
 _COMPARED = 2**23
@@ -49,7 +50,7 @@ class SharedRows:
     log_chance: float
 
 
-def shared_rows(holdout: Sample | Stored, train: Sample, secret: bytes) -> SharedRows | None:
+def shared_rows(holdout: HeldRows, train: Sample, secret: bytes) -> SharedRows | None:
     """Compare the two over the columns they have in common; ``None`` where none is, or rows stay in a cluster."""
     pairs = _common(holdout.schema, train.schema)
     if not pairs or (isinstance(holdout, Stored) and not holdout.engine.local):
@@ -59,7 +60,7 @@ def shared_rows(holdout: Sample | Stored, train: Sample, secret: bytes) -> Share
         lanes = holdout.engine.map(list(pairs), partial(hashed_lane, secret, list(pairs)))
         here = _part(lanes, bits)
     else:
-        with holdout.reading():
+        with cast("Sample", holdout).reading():
             here = _lane(holdout.rows, secret, [holdout.columns[name] for name in pairs], bits)
     with train.reading():
         theirs = _lane(train.rows, secret, [train.columns[name] for name in pairs.values()], bits)
@@ -99,11 +100,11 @@ def compare(here: Words, there: Words) -> SharedRows:
     mine = np.bincount(np.searchsorted(values, here), minlength=len(values))
     both = (mine > 0) & (mine < counts)
     sizes, times = np.unique(counts[counts > 1], return_counts=True)
-    log_chance = _tail(sizes, times, int(np.count_nonzero(both)), len(here), len(there))
+    log_chance = log_tail(sizes, times, int(np.count_nonzero(both)), len(here), len(there))
     return SharedRows(int(mine[both].sum()), True, log_chance)
 
 
-def _tail(sizes: NDArray[Any], times: NDArray[Any], both: int, n: int, m: int) -> float:
+def log_tail(sizes: NDArray[Any], times: NDArray[Any], both: int, n: int, m: int) -> float:
     """Chernoff's bound, in logs, on at least so many values on both sides."""
     if not both:
         return 0.0

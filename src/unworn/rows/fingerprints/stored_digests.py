@@ -13,7 +13,7 @@ import hmac
 from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,11 @@ from unworn.rows.fingerprints.column_digest import Canonical, canonical_column
 from unworn.rows.fingerprints.fingerprint import (
     SUMMED,
     Digests,
+    digest_of_sums,
     keyed_columns,
     row_sums,
     rows_header,
     sorted_lanes,
-    summed,
 )
 from unworn.rows.fingerprints.hash_sums import SORTED, Sums
 from unworn.rows.fingerprints.row_hashes import Fields, Words, hash_runs, hashes
@@ -36,6 +36,7 @@ from unworn.rows.mapped.mapped_rows import check_values
 from unworn.rows.sql.stored_rows import Stored
 
 if TYPE_CHECKING:
+    from unworn.rows.held_rows import HeldRows
     from unworn.rows.memory.sample import Sample
 
 _TELLING = 1000
@@ -44,12 +45,13 @@ _ROUNDED = 2.0**53
 """From here on a float need not be a whole number that has followed another."""
 
 
-def digests(rows: Sample | Stored, secret: bytes) -> Digests:
+def digests(rows: HeldRows, secret: bytes) -> Digests:
     """The digests of these rows under a holdout's secret, wherever they lie."""
     if not isinstance(rows, Stored):
-        with nullcontext() if secret in rows.digests else rows.reading():
-            check_mapped(rows)
-            return fingerprint.digests(rows, secret)
+        sample = cast("Sample", rows)
+        with nullcontext() if secret in sample.digests else sample.reading():
+            check_mapped(sample)
+            return fingerprint.digests(sample, secret)
     if secret not in rows.digests:
         if not rows.canonical:
             whole = rows.engine.local and rows.rows <= SORTED
@@ -67,23 +69,24 @@ def check_mapped(rows: Sample) -> None:
         check_values(rows.path, rows.columns)
 
 
-def known_as(rows: Sample | Stored, secret: bytes, names: Iterable[str], digest: str) -> bool:
+def known_as(rows: HeldRows, secret: bytes, names: Iterable[str], digest: str) -> bool:
     """Whether the rows, as far as these columns go, are those that a ledger knows by this digest."""
     ordered, told = sorted(set(names)), digests(rows, secret).rows
     if ordered == sorted(rows.columns) and told.startswith(SUMMED) == digest.startswith(SUMMED):
         found = told
+    elif isinstance(rows, Stored):
+        sums = digest.startswith(SUMMED)
+        found = _summed(rows, secret, ordered) if sums else _sorted(rows, secret, ordered)[0]
     elif digest.startswith(SUMMED):
-        found = _summed(rows, secret, ordered) if isinstance(rows, Stored) else _summed_here(rows, secret, ordered)
-    elif not isinstance(rows, Stored):
-        found = fingerprint.rows_digest(rows, secret, ordered)
+        found = _summed_here(rows, secret, ordered)
     else:
-        found = _sorted(rows, secret, ordered)[0]
+        found = fingerprint.rows_digest(cast("Sample", rows), secret, ordered)
     return hmac.compare_digest(found, digest)
 
 
-def _summed_here(rows: Sample, secret: bytes, names: list[str]) -> str:
+def _summed_here(rows: HeldRows, secret: bytes, names: list[str]) -> str:
     columns = [rows.columns[name] for name in names]
-    return summed(names, columns, rows.rows, secret, row_sums(rows.rows, secret, columns))
+    return digest_of_sums(names, columns, rows.rows, secret, row_sums(rows.rows, secret, columns))
 
 
 def _rows(rows: Stored, secret: bytes, names: list[str]) -> tuple[str, str]:
@@ -92,7 +95,7 @@ def _rows(rows: Stored, secret: bytes, names: list[str]) -> tuple[str, str]:
 
 
 def _summed(rows: Stored, secret: bytes, names: list[str]) -> str:
-    return summed(names, _kinds(rows, names), rows.rows, secret, _all_sums(rows, secret, names))
+    return digest_of_sums(names, _kinds(rows, names), rows.rows, secret, _all_sums(rows, secret, names))
 
 
 def _sorted(rows: Stored, secret: bytes, names: list[str]) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from unworn.errors import Unaskable
 from unworn.queries.arrays import is_missing
 from unworn.queries.row_protocol import Bools
 from unworn.queries.schema import ColumnKind
-from unworn.rows.reading.arrow_batches import taken
+from unworn.rows.reading.arrow_batches import take_entries
 
 _MICROS = {"s": 10**6, "ms": 10**3, "us": 1, "ns": -(10**3)}
 
@@ -60,7 +60,7 @@ class ColumnTarget:
         here = places if missing is None else places[~missing]
         found, first = np.unique(here, return_index=True)
         met = found[np.argsort(first)]
-        for place, entry in zip(met.tolist(), taken(coded.dictionary, pa.array(met)).to_pylist(), strict=True):
+        for place, entry in zip(met.tolist(), take_entries(coded.dictionary, pa.array(met)).to_pylist(), strict=True):
             if is_missing(entry):
                 unknown[place] = True
             else:

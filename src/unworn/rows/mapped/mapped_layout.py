@@ -39,10 +39,10 @@ class Room:
 NONE = Room(0, 0)
 
 
-def aligned(size: int) -> int:
+def align_size(size: int) -> int:
     """The next multiple of 64, as Arrow advises.
 
-    >>> aligned(1), aligned(64)
+    >>> align_size(1), align_size(64)
     (64, 64)
     """
     return -(-size // 64) * 64
@@ -78,7 +78,7 @@ class Skeleton:
         first = min([_BLOCK.unpack_from(self._footer, at)[0] for at in self._dictionaries], default=offset)
         self.opening = self._bytes[:first]
         self._message = self._bytes[offset : offset + meta]
-        self.body = aligned(first + meta)
+        self.body = align_size(first + meta)
         """Where in the file the rows begin."""
 
     def head(self, rows: int, missing: Sequence[int], rooms: Sequence[Room], body: int) -> bytes:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from unworn.errors import MissingExtra, Unaskable, Unavailable
 from unworn.queries.row_protocol import Bools, Column
 from unworn.queries.schema import ColumnKind
-from unworn.rows.mapped.mapped_layout import MARK, aligned, bits
+from unworn.rows.mapped.mapped_layout import MARK, align_size, bits
 from unworn.rows.mapped.mapped_lease import Lease
 
 _HEAD = 2**24
@@ -207,7 +207,7 @@ def _view(data: Any, dtype: np.dtype[Any], rows: int) -> NDArray[Any]:
 
 def _marks(path: Path, whole: Any, packed: Any, rows: int) -> Bools:
     """The bytes behind these bits."""
-    start = packed.address - whole.address + aligned(bits(rows))
+    start = packed.address - whole.address + align_size(bits(rows))
     if start + rows > whole.size:
         raise _damaged(path, "is damaged")
     return np.frombuffer(whole, dtype=np.bool_, count=rows, offset=start)

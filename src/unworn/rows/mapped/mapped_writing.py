@@ -13,7 +13,7 @@ import numpy as np
 from unworn.errors import Unaskable
 from unworn.queries.row_protocol import Bools
 from unworn.rows.mapped.mapped_columns import ColumnTarget, targets, words
-from unworn.rows.mapped.mapped_layout import MARK, NONE, Room, Skeleton, aligned, bits
+from unworn.rows.mapped.mapped_layout import MARK, NONE, Room, Skeleton, align_size, bits
 from unworn.rows.mapped.mapped_naming import appearing
 
 _RUN = 2**20
@@ -83,7 +83,7 @@ class _Writer:
 
     def _taken(self, length: int) -> Room:
         room = Room(self._body, length)
-        self._body += aligned(length)
+        self._body += align_size(length)
         return room
 
     def append(self, batch: Any) -> None:
@@ -132,7 +132,7 @@ class _Writer:
 
 
 def _bytes(room: Room) -> int:
-    return room.start + aligned(room.length)
+    return room.start + align_size(room.length)
 
 
 def _array(batch: Any, name: str) -> Any:

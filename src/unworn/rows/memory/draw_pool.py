@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import numpy as np
 
@@ -27,10 +27,11 @@ from unworn.queries.query import Query
 from unworn.queries.row_protocol import Words
 from unworn.rows.memory import row_draws, row_passes
 from unworn.rows.memory.row_runs import PickedRows
-from unworn.rows.sql.stored_pool import Draw, StoredDraw, gathered
+from unworn.rows.sql.stored_pool import Draw, StoredDraw, gather_draws
 from unworn.rows.sql.stored_rows import Stored
 
 if TYPE_CHECKING:
+    from unworn.rows.held_rows import HeldRows
     from unworn.rows.memory.sample import Sample
 
 
@@ -60,8 +61,8 @@ class GatheredRows:
 class Pool:
     """Fresh rows for the next answers, each used once."""
 
-    def __init__(self, sample: Sample | Stored, key: bytes) -> None:
-        if sample.unit_of_row is not None:
+    def __init__(self, sample: HeldRows, key: bytes) -> None:
+        if sample.groups is not None:
             raise Unaskable("rows in groups are drawn when they are asked: a pool holds rows that stand for themselves")
         self._sample, self._key = sample, key
         self.has_failed = False
@@ -95,8 +96,8 @@ class Pool:
     ) -> Iterable[GatheredRows | StoredDraw]:
         sample, key = self._sample, self._key
         if isinstance(sample, Stored):
-            return gathered(sample, key, drawn, units, replace, names)
-        return (GatheredRows(sample, draw, key, units, replace, names) for draw in drawn)
+            return gather_draws(sample, key, drawn, units, replace, names)
+        return (GatheredRows(cast("Sample", sample), draw, key, units, replace, names) for draw in drawn)
 
     def take(self, used: Callable[[Draw], bool]) -> GatheredRows | StoredDraw | None:
         """The next rows that no answer has used; None when there are none."""

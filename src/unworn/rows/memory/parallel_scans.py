@@ -23,8 +23,8 @@ from unworn.rows.memory import threshold_scan
 from unworn.rows.memory.condition_bits import Bits, bits
 from unworn.rows.memory.exact_sum import Exact
 from unworn.rows.memory.row_runs import Chunk
-from unworn.rows.memory.scan_threads import allowed, spread
-from unworn.rows.memory.threshold_ranks import ENOUGH, RankedThresholds, ranked
+from unworn.rows.memory.scan_threads import run_in_threads, thread_limit
+from unworn.rows.memory.threshold_ranks import ENOUGH, RankedThresholds, rank_thresholds
 
 if TYPE_CHECKING:
     from unworn.rows.memory.sample import Sample
@@ -81,7 +81,7 @@ class Scan:
             else:
                 self._enlist(query)
                 same[key] = self._found[-1]
-        self._ranks = ranked(keys, list(enumerate(self._shares)), ENOUGH)
+        self._ranks = rank_thresholds(keys, list(enumerate(self._shares)), ENOUGH)
         self._left = sorted(set(range(len(self._shares))).difference(*(group.places for group in self._ranks)))
         self._bits = bits(keys, (self._shares[place] for place in self._left))
         asked: list[Expression] = [query.of for query in self._means]
@@ -93,7 +93,7 @@ class Scan:
         """For each question the sum of its values."""
         runs = range(0, self._sample.rows, self._run)
         values = self._sample.rows * (len(self._shares) + len(self._means))
-        tallies = spread(self._tally, runs, _threads(values, runs))
+        tallies = run_in_threads(self._tally, runs, _threads(values, runs))
         counts = [sum(tally[0][place] for tally in tallies) for place in range(len(self._shares))]
         for place, group in enumerate(self._ranks):
             found = group.counts(sum(tally[2][place] for tally in tallies))  # type: ignore[arg-type]
@@ -140,11 +140,11 @@ def scan(sample: Sample, queries: Sequence[Query], members: Bools | None, piece:
         return []
     if len(queries) == 1 and members is None and isinstance(queries[0], Share):
         tests = threshold_scan.tests(queries[0].where, sample.columns.__getitem__)
-        if tests is not None and sample.rows <= piece:
-            return [float(threshold_scan.count(tests))]
         if tests is not None:
             runs = threshold_scan.runs(tests, sample.rows)
-            counts = spread(partial(threshold_scan.count_runs, tests, runs.step), runs, _threads(sample.rows, runs))
+            counts = run_in_threads(
+                partial(threshold_scan.count_runs, tests, runs.step), runs, _threads(sample.rows, runs)
+            )
             return [float(sum(counts))]
     return Scan(sample, queries, members, piece).totals()
 
@@ -156,4 +156,4 @@ def _threads(values: int, runs: range) -> int:
         # Memory for the values of a run is asked for and given back again and again. A large piece given back once
         # keeps the allocator from returning such pieces to the system each time, which takes longer than to fill them.
         np.empty(2**24, dtype=np.uint8)
-    return min(allowed(), len(runs))
+    return min(thread_limit(), len(runs))

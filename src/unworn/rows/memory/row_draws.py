@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unworn.rows.memory.sample import Sample
 
 
-def rounded(sample: Sample, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
+def count_rounded(sample: Sample, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
     """How many units come out 1, for each question, in one pass over the rows."""
     facts = _without_code(sample, queries)
     if len(noises) != len(queries) or len({id(noise) for noise in noises}) < len(noises):
@@ -56,7 +56,7 @@ def rounded(sample: Sample, queries: Sequence[Query], noises: Sequence[Words]) -
     return told
 
 
-def drawn(sample: Sample, query: Query, units: int, noise: Words, replace: bool) -> int:
+def count_drawn(sample: Sample, query: Query, units: int, noise: Words, replace: bool) -> int:
     """How many of ``units`` fresh units come out 1. The work grows with them, and not with the sample."""
     (fact,) = _without_code(sample, [query])
     if units < 1 or (units > sample.size and not replace):
@@ -101,7 +101,7 @@ def secret(noise: Words) -> Stream:
 
 def _without_code(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
     """A failure of user code would be one more outcome, which these counts have no room for."""
-    facts = row_passes.checked(sample, queries)
+    facts = row_passes.check_queries(sample, queries)
     for query, fact in zip(queries, facts, strict=True):
         if fact.runs_code:
             raise TypeError(f"{query.label} runs code on the rows, and can neither be rounded nor put to drawn rows")

@@ -21,8 +21,8 @@ from unworn.queries.hypothesis import Hypothesis
 from unworn.queries.language.means import Mean, Share
 from unworn.queries.query import SUBSETS, Facts, Query
 from unworn.queries.ranking_query import RankingQuery
-from unworn.queries.row_protocol import Bools, Floats, guarded
-from unworn.rows.memory import subset_passes
+from unworn.queries.row_protocol import Bools, Floats, run_guarded
+from unworn.rows.memory import subset_passes, threshold_scan
 from unworn.rows.memory.exact_sum import Exact
 from unworn.rows.memory.parallel_scans import scan
 from unworn.rows.memory.row_runs import Chunk
@@ -59,7 +59,7 @@ def evaluate(
                 for place in batch:
                     read = _reader(queries[place], facts[place])
                     # What code returned may upset even us: that too is its failure, and no other.
-                    values = guarded(partial(read, chunk)) if facts[place].runs_code else read(chunk)
+                    values = run_guarded(partial(read, chunk)) if facts[place].runs_code else read(chunk)
                     take(place, chunk.span, values)
 
 
@@ -73,7 +73,7 @@ def _reader(query: Query, fact: Facts) -> Callable[[Chunk], Any]:
     return asked.ranked if isinstance(asked, RankingQuery) else asked.values
 
 
-def checked(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
+def check_queries(sample: Sample, queries: Sequence[Query]) -> list[Facts]:
     """What is public about each question; a refusal of one that has no values row by row."""
     facts: list[Facts] = []
     for query in queries:
@@ -88,7 +88,7 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
 
     Means are kept inside the declared range, which rounding could leave by the last bit. Rankings take a pass each.
     """
-    facts = checked(sample, queries)
+    facts = check_queries(sample, queries)
     if len(queries) == 1 and members is None and _is_quick(sample, facts[0]):
         return [_at_once(sample, queries[0], facts[0])]
     ranked = [place for place, fact in enumerate(facts) if fact.kind == "ranking"]
@@ -133,13 +133,16 @@ def _is_quick(sample: Sample, fact: Facts) -> bool:
 def _at_once(sample: Sample, query: Query, fact: Facts) -> Any:
     """The same as for many questions, and for many rows, in one step."""
     _check_sum(sample, query, fact)
-    if parts := _in_columns(query, fact):
+    if type(query) is Share:
+        tests = threshold_scan.tests(query.where, sample.columns.__getitem__)
+        if tests is not None:
+            return threshold_scan.count(tests)
+    elif parts := _in_columns(query, fact):
         summed = scan(sample, parts, None, CHUNK)
-        total = summed[0], summed[1] if len(summed) > 1 else 0.0
-    else:
-        read, rows = _reader(query, fact), Chunk(sample, 0, sample.rows, {})
-        with np.errstate(all="ignore"):
-            total = _added(fact, read(rows))
+        return _statistic(fact, (summed[0], summed[1] if len(summed) > 1 else 0.0), sample.rows)
+    read, rows = _reader(query, fact), Chunk(sample, 0, sample.rows, {})
+    with np.errstate(all="ignore"):
+        total = _added(fact, read(rows))
     return _statistic(fact, total, sample.rows)
 
 
@@ -167,7 +170,7 @@ def _statistic(fact: Facts, totals: Sequence[float], size: int) -> Any:
 
 def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> NDArray[np.int64]:
     """How many rows say yes."""
-    if any(fact.kind != "binary" for fact in checked(sample, queries)):
+    if any(fact.kind != "binary" for fact in check_queries(sample, queries)):
         raise Unaskable("only a 0/1 question about ungrouped rows can be counted; ask for its mean")
     return np.array(statistics(sample, queries, members), dtype=np.int64)
 
@@ -175,7 +178,7 @@ def counts(sample: Sample, queries: Sequence[Query], members: Bools | None) -> N
 def means(sample: Sample, queries: Sequence[Query], members: Bools | None) -> Floats:
     """Means over units."""
     size = sample.rows if members is None else int(np.count_nonzero(members))
-    told = zip(statistics(sample, queries, members), checked(sample, queries), strict=True)
+    told = zip(statistics(sample, queries, members), check_queries(sample, queries), strict=True)
     return np.array([value / size if fact.kind == "binary" else value for value, fact in told])
 
 
@@ -186,7 +189,7 @@ def differences(sample: Sample, queries: Sequence[Query], members: Bools | None)
 
 def moments(sample: Sample, queries: Sequence[Query], members: Bools | None) -> list[tuple[float, ...]]:
     """Mean and scaled central moments over units."""
-    facts = checked(sample, queries)
+    facts = check_queries(sample, queries)
     groups = partial(_unit_means, sample, queries, facts, members)
     return subset_passes.moments(sample, queries, facts, members, partial(evaluate, sample), groups)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.errors import Unaskable
-from unworn.queries.language.shared_parts import Kept
+from unworn.queries.language.shared_parts import SharesParts
 from unworn.queries.predictions import small_labels
-from unworn.queries.row_protocol import Column
+from unworn.queries.row_protocol import Column, SharesWork
 
 if TYPE_CHECKING:
     from unworn.rows.memory.sample import Sample
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class _Some(ABC):
+class _Some(SharesParts, SharesWork):
     """What every choice of rows has; how rows are picked is all that differs."""
 
     __slots__ = ("_columns", "_memo", "_sample", "kept", "prepared", "size")
@@ -28,8 +28,8 @@ class _Some(ABC):
     def __init__(self, sample: Sample, size: int, memo: dict[Hashable, Any]) -> None:
         self._sample, self._memo, self.size = sample, memo, size
         self._columns: dict[str, Column] = {}
-        self.prepared: dict[str, Column] = {}  # for one question, and so for all that see these rows
-        self.kept: Kept | None = None  # likewise, of parts that several questions have in common
+        self.prepared = {}  # for one question, and so for all that see these rows
+        self.kept = None  # likewise, of parts that several questions have in common
 
     @abstractmethod
     def pick(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -66,6 +66,14 @@ class _Some(ABC):
         if key not in self._memo:
             self._memo[key] = make()
         found: T = self._memo[key]
+        return found
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The latest rows' alone: a pass has one run of rows after another."""
+        kept: dict[str, Any] = self.once(key, dict)
+        if kept.get("rows") is not self:
+            kept["rows"], kept["found"] = self, make()
+        found: T = kept["found"]
         return found
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unworn.noise import Stream
 from unworn.queries.row_protocol import Column
 from unworn.rows.fingerprints.fingerprint import canonical_order
-from unworn.rows.memory.shown_features import without_other_words
+from unworn.rows.memory.shown.shown_features import without_other_rows
 
 if TYPE_CHECKING:
     from unworn.rows.memory.sample import Sample
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.intp]
 
 
-def shuffled(sample: Sample, secret: bytes, purpose: str) -> Places:
+def shuffle_units(sample: Sample, secret: bytes, purpose: str) -> Places:
     """The units in an order that is uniformly random to whoever lacks the secret, and repeated by whoever has it.
 
     Over a canonical order, so that the same rows in another order fall into the same parts. Which part a row falls into
@@ -32,7 +32,7 @@ def shuffled(sample: Sample, secret: bytes, purpose: str) -> Places:
     return canonical_order(sample, secret)[Stream(secret, purpose).permutation(sample.size)]
 
 
-def restricted(sample: Sample, units: Places, shown: bool = False) -> Sample:
+def restrict_rows(sample: Sample, units: Places, shown: bool = False) -> Sample:
     """A sample of these units alone, their rows in the order they came in; ``shown`` if they may be seen."""
     from unworn.rows.memory.sample import Sample
 
@@ -47,7 +47,7 @@ def restricted(sample: Sample, units: Places, shown: bool = False) -> Sample:
         sample.schema,
         rows=len(rows),
         groups=None if sample.groups is None else _column(sample.groups, rows),
-        features=without_other_words(features) if shown else features,
+        features=without_other_rows(features) if shown else features,
         left_out=sample.left_out,
         path=sample.path,
         origin=origin,

@@ -20,7 +20,7 @@ from unworn.queries.row_protocol import Bools, Column, Floats, Words
 from unworn.queries.schema import Schema
 from unworn.queries.statistic import Statistic
 from unworn.rows.memory import row_draws, row_passes
-from unworn.rows.memory.row_split import restricted, shuffled
+from unworn.rows.memory.row_split import restrict_rows, shuffle_units
 from unworn.rows.memory.sampled_units import SampledUnits
 from unworn.rows.reading import given_data
 from unworn.rows.reading.frame_reading import Table, Watch, series_name
@@ -207,7 +207,7 @@ class Sample(SampledUnits):
     def _order(self) -> NDArray[np.intp]:
         if self._secret is None:
             raise ReadOnly("parts of the rows are secret, and this sample was not sealed with a key")
-        return shuffled(self, self._secret, "parts")
+        return shuffle_units(self, self._secret, "parts")
 
     def restricted(self, secret: bytes, span: slice, shown: bool = False) -> Sample:
         """A sample of some of the units alone: those in this span of the order that the secret gives them all.
@@ -216,12 +216,12 @@ class Sample(SampledUnits):
         """
         place = b"uses" + secret
         if place not in self.digests:
-            self.digests[place] = shuffled(self, secret, "uses")
-        return restricted(self, self.digests[place][span], shown)
+            self.digests[place] = shuffle_units(self, secret, "uses")
+        return restrict_rows(self, self.digests[place][span], shown)
 
     def emptied(self) -> Sample:
         """A sample of none of the rows: for whoever may see what was told about a part, and cannot know the part."""
-        return restricted(self, np.zeros(0, dtype=np.intp))
+        return restrict_rows(self, np.zeros(0, dtype=np.intp))
 
     def members(self, part: tuple[int, int] | None) -> Bools | None:
         """Which units lie in part ``j`` of ``parts`` equal ones; None for all of them."""
@@ -269,12 +269,12 @@ class Sample(SampledUnits):
     def rounded(self, queries: Sequence[Query], noises: Sequence[Words]) -> list[int]:
         """How many units came out 1, each rounded at random with its question's own stream, in one pass."""
         with self.reading():
-            return row_draws.rounded(self, queries, noises)
+            return row_draws.count_rounded(self, queries, noises)
 
     def drawn(self, query: Query, units: int, noise: Words, replace: bool = False) -> int:
         """The same over ``units`` fresh units drawn by the stream; no work that grows with the sample."""
         with self.reading():
-            return row_draws.drawn(self, query, units, noise, replace)
+            return row_draws.count_drawn(self, query, units, noise, replace)
 
     def statistic(self, query: Query) -> float:
         """The value of a statistic of the whole sample."""

@@ -16,15 +16,17 @@ from contextlib import suppress
 from functools import partial
 from typing import Generic, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 R = TypeVar("R")
 _MOST = 8
 
 
-def allowed() -> int:
+def thread_limit() -> int:
     """How many threads a pass may use.
 
-    >>> allowed() >= 1
+    >>> thread_limit() >= 1
     True
     """
     for name in ("UNWORN_THREADS", "OMP_NUM_THREADS"):
@@ -35,12 +37,12 @@ def allowed() -> int:
     return min(cores, _MOST)
 
 
-def spread(work: Callable[[Iterator[R]], T], runs: Iterable[R], threads: int) -> list[T]:
+def run_in_threads(work: Callable[[Iterator[R]], T], runs: Iterable[R], threads: int) -> list[T]:
     """What each thread makes of the runs it takes, this thread among them.
 
     An error of any thread, or an interrupt, ends the others at their next run, and goes on from here.
 
-    >>> sum(spread(sum, range(100), 3))
+    >>> sum(run_in_threads(sum, range(100), 3))
     4950
     """
     queue = _Queue(runs)
@@ -84,10 +86,12 @@ class _Helper(threading.Thread, Generic[T]):
         self._queue, self._work = queue, partial(work, queue)
         self.made: list[T] = []
         self.error: BaseException | None = None
+        self._settings = np.geterr()  # a thread begins with NumPy's own, which warn of what is in the rows
 
     def run(self) -> None:
         try:
-            self.made.append(self._work())
+            with np.errstate(**self._settings):
+                self.made.append(self._work())
         except BaseException as error:
             self.error = error
             self._queue.end()

@@ -66,7 +66,7 @@ def moments(
         ]
     for query, fact in zip(queries, facts, strict=True):
         if fact.kind not in ("binary", "unit", "paired"):
-            raise Unaskable(f"{query.label} is no mean over rows, and has no variance")
+            raise Unaskable(f"{query.label} is not a mean over rows, and has no variance")
     if sample.unit_of_row is not None:
         groups = [
             (values - fact.low) / (fact.high - fact.low) for fact, values in zip(facts, unit_means(), strict=True)

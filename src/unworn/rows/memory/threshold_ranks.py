@@ -64,7 +64,7 @@ class RankedThresholds:
         return [int(found[op][place]) for place, op in enumerate(self.ops)]
 
 
-def ranked(keys: Keys, asked: Sequence[tuple[int, Share]], enough: int) -> list[RankedThresholds]:
+def rank_thresholds(keys: Keys, asked: Sequence[tuple[int, Share]], enough: int) -> list[RankedThresholds]:
     """Of questions and their places, those that are thresholds of one column beside the same rest, if they are many."""
     choices = {place: list(_thresholds(keys, query.where)) for place, query in asked}
     times = Counter(choice[:2] for several in choices.values() for choice in several)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.queries.language.expressions import Between, Col, Compare, Expression, Literal, Logic
-from unworn.queries.language.typed_thresholds import OPS, moved
+from unworn.queries.language.typed_thresholds import OPS, move_threshold
 from unworn.queries.row_protocol import Column
 
 RUN = 2**20
@@ -39,7 +39,7 @@ def tests(where: Expression, column: Callable[[str], Column]) -> list[Test] | No
         if found.missing is not None or not (found.finite or found.values.dtype.kind in "iu"):
             return None
         for op, constant in sides:
-            bound = moved(op, found.values.dtype, constant)
+            bound = move_threshold(op, found.values.dtype, constant)
             if bound is None or isinstance(bound, bool):
                 return None
             made.append((OPS[op], found.values, bound))

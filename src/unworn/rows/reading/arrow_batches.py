@@ -37,12 +37,12 @@ def column_of(array: Any, kind: ColumnKind) -> Column:
     return Column(kind, values, missing)
 
 
-def taken(array: Any, places: Any) -> Any:
+def take_entries(array: Any, places: Any) -> Any:
     """The entries at these places. Texts come in the long form, whose length has no limit of 2 GiB; of short texts in
     place (string views) Arrow takes none, so they are written out first.
 
     >>> import pyarrow as pa
-    >>> taken(pa.array(["a", "b"], pa.string_view()), pa.array([1])).to_pylist()
+    >>> take_entries(pa.array(["a", "b"], pa.string_view()), pa.array([1])).to_pylist()
     ['b']
     """
     import pyarrow as pa

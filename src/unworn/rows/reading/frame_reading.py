@@ -77,7 +77,7 @@ def _with_gaps(values: NDArray[Any], missing: Bools) -> NDArray[Any]:
     if values.dtype.kind not in "biufM" or not missing.any():
         return values
     shown = values.astype(values.dtype if values.dtype.kind == "M" else np.float64)
-    shown[missing] = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+    shown[missing] = np.array("NaT", values.dtype) if values.dtype.kind == "M" else np.nan
     return shown
 
 
@@ -87,7 +87,7 @@ def _table(columns: Mapping[str, Read | None], native: Any) -> Table:
     for name in columns:
         if name != name.encode(errors="ignore").decode():
             raise Unaskable(
-                f"the column name {name!r:.80} holds half a surrogate pair, which is no character: rename it"
+                f"the column name {name!r:.80} holds half a surrogate pair, which is not a character: rename it"
             )
     if not columns:
         raise Unaskable("the data has no columns; for labels only give data=None and y")
@@ -101,7 +101,7 @@ def _table(columns: Mapping[str, Read | None], native: Any) -> Table:
 
 def _from_matrix(data: Any) -> Table:
     if isinstance(data, np.ma.MaskedArray):
-        raise Unaskable("a masked array is no matrix of rows here: masks are not read. Give its .filled(…)")
+        raise Unaskable("a masked array is not a matrix of rows here: masks are not read. Give its .filled(…)")
     try:
         matrix = np.array(data, order="F")
     except (TypeError, ValueError) as error:

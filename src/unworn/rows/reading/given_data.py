@@ -140,9 +140,14 @@ def find_classes(labels: Column) -> tuple[Any, ...]:
 
 
 def protect_features(native: Any) -> Any:
-    """A model that changes its input must not change the rows: a matrix is read-only, a pandas frame a copy."""
+    """A model that changes its input must not change the rows: a matrix is read-only, a frame a copy.
+
+    Polars, too, changes frames in place; its copies share the columns' memory, which nobody can write to.
+    """
     if type(native).__module__.partition(".")[0] == "pandas":
         import pandas
 
         return native.copy(deep=int(pandas.__version__.partition(".")[0]) < 3)
-    return native.copy() if isinstance(native, dict) else native
+    if isinstance(native, dict):
+        return native.copy()
+    return native.clone() if type(native).__module__.partition(".")[0] == "polars" else native

@@ -16,7 +16,7 @@ class SqlArithmetic:
         self._writer, self._exp = writer, sqlglot_exp()
 
     def _sum(self, key: Hashable, terms: Callable[[], Iterable[Value]]) -> Value:
-        """The terms in the order in which :func:`~unworn.queries.learning.linear_features.added` adds them."""
+        """The terms in the order in which :func:`~unworn.queries.learning.linear_features.add_terms` adds them."""
 
         def chain(values: list[Value]) -> Value:
             total = values[0].sql

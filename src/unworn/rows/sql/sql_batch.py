@@ -90,6 +90,11 @@ def plain_question(query: Query) -> Plain:
             f"a mixture of {inner.mixture.size} densities (components times features) is too long for a statement: "
             f"rows kept in an engine take at most {MAX_FEATURES}, rows in memory more"
         )
+    if isinstance(inner, Gradient | Risk | Curvature) and inner.loss.table is not None:
+        raise Unaskable(
+            f"the {inner.loss.called} loss is a table of your own, and rows kept in an engine are asked for built-in "
+            "losses only: read the rows (relation.to_arrow_table(), or a path without its engine's name)"
+        )
     return inner
 
 

@@ -109,7 +109,7 @@ class Writer:
                 return self.value(expression)
 
     def value(self, expression: tree.Expression) -> Value:
-        """Any expression; missing where it is NULL and, if it is not ``finite``, also where it is no finite number."""
+        """Any expression; missing where it is NULL and, unless it is ``finite``, where it is not a finite number."""
         match expression:
             case tree.Col(name):
                 return self._column(name)

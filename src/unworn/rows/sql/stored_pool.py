@@ -59,7 +59,7 @@ class StoredDraw:
         raise TypeError("drawn rows cannot be pickled: rows do not travel")
 
 
-def gathered(
+def gather_draws(
     rows: Stored, key: bytes, draws: Sequence[Draw], units: int, replace: bool, names: Sequence[str]
 ) -> Iterator[StoredDraw]:
     """The rows of all these draws, in as few passes as memory allows."""

@@ -91,9 +91,9 @@ class Domain:
     @classmethod
     def of_frame(cls, frame: Any) -> Domain:
         """A domain declared in a frame that shows every value of every column at least once; null is missing."""
-        from unworn.universe.domain.observed_domains import shown
+        from unworn.universe.domain.observed_domains import read_shown_values
 
-        return cls(shown(frame))
+        return cls(read_shown_values(frame))
 
     @classmethod
     def of_dtypes(
@@ -121,9 +121,9 @@ class Domain:
         Text: its ``most`` frequent values, and :data:`OTHER`. A number with at most ``bins`` values: those. Any other:
         ``bins`` bins with about equally many rows, their ends open.
         """
-        from unworn.universe.domain.observed_domains import found
+        from unworn.universe.domain.observed_domains import observed_axes
 
-        return cls(found(train, bins, most, declared, columns), "train")
+        return cls(observed_axes(train, bins, most, declared, columns), "train")
 
     @classmethod
     def of_rows(
@@ -139,9 +139,9 @@ class Domain:
         Which values occur is then revealed by whatever is made of the domain, and no noise hides it. The domain
         remembers (``origin``), and certificates say so.
         """
-        from unworn.universe.domain.observed_domains import found
+        from unworn.universe.domain.observed_domains import observed_axes
 
-        return cls(found(rows, bins, most, declared, columns), "rows")
+        return cls(observed_axes(rows, bins, most, declared, columns), "rows")
 
     def with_other(self, *names: str) -> Domain:
         """The same with :data:`OTHER` in the text columns named (all of them, if none is), so that any text has a cell.
@@ -151,7 +151,7 @@ class Domain:
         """
         for name in names:
             if self.axis(name).kind != "text":
-                raise Unaskable(f"{name!r} is no text: give numbers Bins with open ends", column=name)
+                raise Unaskable(f"{name!r} is not text: give numbers Bins with open ends", column=name)
         wanted = names or [name for name, axis in self.columns if axis.kind == "text"]
         return self._with(
             (name, axis.with_other() if name in wanted and isinstance(axis, Values) else axis)

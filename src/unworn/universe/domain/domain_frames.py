@@ -17,14 +17,14 @@ def read_columns(data: Any, names: Iterable[str] | None = None) -> dict[str, Col
     A column that rows can have is read as it is there. A list without a dtype, which rows cannot have, is read by its
     values: whoever gives it declares them.
     """
-    wanted = None if names is None else chosen(names)
+    wanted = None if names is None else list_names(names)
     held = {name: column for name, column in _columns(data).items() if wanted is None or name in wanted}
     for name in sorted(set(wanted or ()) - set(held)):
         raise Unaskable(f"there is no column {name!r} to read a domain off", column=name)
     return {name: column if isinstance(column, Column) else _read_named(name, column) for name, column in held.items()}
 
 
-def chosen(names: Iterable[str]) -> list[str]:
+def list_names(names: Iterable[str]) -> list[str]:
     """Some names of columns: a lone text is one, and not its letters."""
     return [names] if isinstance(names, str) else [str(name) for name in names]
 

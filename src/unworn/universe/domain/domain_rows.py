@@ -15,13 +15,13 @@ from unworn.queries.row_protocol import Column
 from unworn.universe.domain.domain import Domain
 
 
-def decoded(domain: Domain, codes: NDArray[Any], stream: Stream) -> dict[str, Column]:
+def decode_places(domain: Domain, codes: NDArray[Any], stream: Stream) -> dict[str, Column]:
     """A value for every place: of a bin, one drawn uniformly by the stream; of an open bin, what is next to its edge.
 
     Columns whose numbers are all whole come out as integers.
 
     >>> domain = Domain({"plan": ["basic", None], "visits": [1, 2]})
-    >>> columns = decoded(domain, np.array([[0, 1], [1, 0]]), Stream(bytes(32)))
+    >>> columns = decode_places(domain, np.array([[0, 1], [1, 0]]), Stream(bytes(32)))
     >>> {name: values.tolist() for name, values in as_frame(columns, "dict").items()}
     {'plan': ['basic', None], 'visits': [2, 1]}
     """

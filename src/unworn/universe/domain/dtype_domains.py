@@ -15,7 +15,7 @@ from unworn.queries.column_reader import column_type_of
 from unworn.queries.table_output import as_frame, series_of
 from unworn.universe.domain.axes import Axis
 from unworn.universe.domain.declared_columns import read_axis
-from unworn.universe.domain.domain_frames import chosen
+from unworn.universe.domain.domain_frames import list_names
 from unworn.universe.domain.value_columns import Values
 
 _FIX = {"number": "Bins([0, 10, 100, None])", "text": "['a', 'b', OTHER]", "date": "['2024-01-01', …] as dates"}
@@ -30,7 +30,7 @@ def of_dtypes(data: Any, declared: Mapping[str, Any] | None, columns: Iterable[s
     axes: dict[str, Axis] = {}
     given = {str(name): read_axis(str(name), axis) for name, axis in (declared or {}).items()}
     kinds: dict[str, str] = {}
-    wanted = None if columns is None else set(chosen(columns))
+    wanted = None if columns is None else set(list_names(columns))
     for name, kind, nullable, categories in _types(data):
         if name in given or (wanted is not None and name not in wanted):
             continue

@@ -14,39 +14,39 @@ from unworn.queries.row_protocol import Column
 from unworn.universe.domain.axes import Axis, unknown_in
 from unworn.universe.domain.bins import FARTHEST, Bins
 from unworn.universe.domain.declared_columns import read_axis
-from unworn.universe.domain.domain_frames import chosen, read_columns
+from unworn.universe.domain.domain_frames import list_names, read_columns
 from unworn.universe.domain.value_columns import OTHER, Other, Values
 
 
-def shown(frame: Any) -> dict[str, Axis]:
+def read_shown_values(frame: Any) -> dict[str, Axis]:
     """Every value that a frame shows, column by column; a null is a missing value.
 
-    >>> shown({"plan": np.array(["basic", "pro", "basic"]), "age": np.array([20.0, 40.0, np.nan])})
+    >>> read_shown_values({"plan": np.array(["basic", "pro", "basic"]), "age": np.array([20.0, 40.0, np.nan])})
     {'plan': ['basic', 'pro'], 'age': [20, 40, None]}
     """
     return {name: _shown(name, column) for name, column in read_columns(frame).items()}
 
 
-def found(
+def observed_axes(
     rows: Any, bins: int, most: int, declared: Mapping[str, Any] | None, columns: Iterable[str] | None
 ) -> dict[str, Any]:
     """A domain for rows like these: see :meth:`unworn.universe.domain.domain.Domain.of_train`.
 
     >>> rows = {"plan": np.array(["basic", "pro", "basic", "free"]), "age": np.array([31, 18, 64, 40])}
-    >>> found(rows, 2, 1, None, None)
+    >>> observed_axes(rows, 2, 1, None, None)
     {'plan': ['basic', OTHER], 'age': Bins([None, 40, None], whole=True)}
     """
     for what, number in (("bins", bins), ("most", most)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ValueError(f"{what} is a whole number from 1, not {number!r}")
     given = {str(name): read_axis(str(name), axis) for name, axis in (declared or {}).items()}
-    names = None if columns is None else [name for name in chosen(columns) if name not in given]
+    names = None if columns is None else [name for name in list_names(columns) if name not in given]
     read = read_columns(rows, names)
-    axes = {name: _found(name, column, bins, most) for name, column in read.items() if name not in given}
+    axes = {name: _observed_axis(name, column, bins, most) for name, column in read.items() if name not in given}
     return {**axes, **given}
 
 
-def _found(name: str, column: Column, bins: int, most: int) -> Axis:
+def _observed_axis(name: str, column: Column, bins: int, most: int) -> Axis:
     values, counts = _distinct(column)
     unknown = unknown_in(column)
     missing = [None] if unknown is not None and unknown.any() else []

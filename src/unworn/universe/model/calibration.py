@@ -13,7 +13,7 @@ import numpy as np
 
 from unworn.queries.row_protocol import Floats
 from unworn.universe.model import junction_tree
-from unworn.universe.model.factors import conditional, summed, together, widened
+from unworn.universe.model.factors import conditional, sum_table, together, widen_table
 from unworn.universe.model.junction_tree import JunctionTree
 from unworn.universe.model.model import Axes
 
@@ -35,25 +35,25 @@ class CalibratedTree:
         for axes, table in factors.items():
             home = tree.home(axes)
             assert home is not None  # the tree was made for these factors
-            logs[home] += widened(table, axes, tree.cliques[home])
+            logs[home] += widen_table(table, axes, tree.cliques[home])
         self.shares = list(logs)
         for place in reversed(range(len(logs))):
             clique, given, above = tree.cliques[place], tree.separators[place], tree.parents[place]
             self.shares[place], totals = conditional(logs[place], clique, given)
             if above >= 0:
-                logs[above] += widened(totals, given, tree.cliques[above])
+                logs[above] += widen_table(totals, given, tree.cliques[above])
         self.marginals = list(self.shares)
         for place in range(1, len(logs)):
             clique, given, above = tree.cliques[place], tree.separators[place], tree.parents[place]
-            outer = summed(self.marginals[above], tree.cliques[above], given)
-            self.marginals[place] = self.shares[place] * widened(outer, given, clique)
+            outer = sum_table(self.marginals[above], tree.cliques[above], given)
+            self.marginals[place] = self.shares[place] * widen_table(outer, given, clique)
 
     def table(self, axes: Axes) -> Floats:
         """The marginal on some columns: summed from a clique that has them all, or gathered from several."""
         home = self.tree.home(axes)
         if home is not None:
             # A copy: whoever asked may write into it, and a clique's own table must not change.
-            return summed(self.marginals[home], self.tree.cliques[home], axes).copy()
+            return sum_table(self.marginals[home], self.tree.cliques[home], axes).copy()
         asked, place = frozenset(axes), 0
         while (down := self._only(place, asked)) is not None:
             place = down
@@ -99,4 +99,4 @@ class CalibratedTree:
         for axis, value in fixed:
             if axis in clique:
                 table = np.take(table, [value], axis=clique.index(axis))
-        return onto, together([(kept, summed(table, clique, kept)), *parts], onto)
+        return onto, together([(kept, sum_table(table, clique, kept)), *parts], onto)

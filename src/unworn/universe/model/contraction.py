@@ -33,7 +33,7 @@ def tables(whole: Numbers, many: Sequence[Axes]) -> list[Numbers]:
     >>> [table.tolist() for table in tables(np.arange(8).reshape(2, 2, 2), [(0, 2), (1,), ()])]
     [[[2, 4], [10, 12]], [10, 18], 28]
     """
-    return planned(whole.shape, tuple(many)).tables(whole)
+    return plan_contraction(whole.shape, tuple(many)).tables(whole)
 
 
 def spread(given: Sequence[Numbers], many: Sequence[Axes], shape: tuple[int, ...]) -> Floats:
@@ -42,11 +42,11 @@ def spread(given: Sequence[Numbers], many: Sequence[Axes], shape: tuple[int, ...
     >>> spread([np.array([1.0, 2.0]), np.array([10.0, 20.0])], [(0,), (1,)], (2, 2)).tolist()
     [[11.0, 21.0], [12.0, 22.0]]
     """
-    return planned(tuple(shape), tuple(many)).spread(given)
+    return plan_contraction(tuple(shape), tuple(many)).spread(given)
 
 
 @lru_cache(maxsize=256)
-def planned(shape: tuple[int, ...], many: tuple[Axes, ...]) -> Walsh | ContractionPlan:
+def plan_contraction(shape: tuple[int, ...], many: tuple[Axes, ...]) -> Walsh | ContractionPlan:
     """The cheapest way found: a tree by one of a few orders of summing out, or for yes/no columns a transform."""
     if wrong := [axes for axes in many if axes != tuple(sorted(set(axes))) or not set(axes) <= set(range(len(shape)))]:
         raise ValueError(f"axes are increasing places of the {len(shape)} columns, not {wrong[0]!r}")

@@ -20,7 +20,7 @@ from unworn.universe.model import junction_tree
 from unworn.universe.model.calibration import CalibratedTree
 from unworn.universe.model.junction_tree import JunctionTree
 from unworn.universe.model.model import Axes, Codes
-from unworn.universe.model.row_sampling import picked
+from unworn.universe.model.row_sampling import pick_columns
 
 LIMIT = 2**22
 """Cells all tables of the tree may have together, unless told otherwise: about 100 MB."""
@@ -116,7 +116,7 @@ class Factored:
     def draw(self, stream: Stream, rows: int) -> Codes:
         calibrated, codes = self._calibrate(), np.zeros((rows, len(self._shape)), dtype=np.int32)
         for clique, given, shares in zip(self.tree.cliques, self.tree.separators, calibrated.shares, strict=True):
-            picked(stream, codes, clique, given, shares)
+            pick_columns(stream, codes, clique, given, shares)
         return codes
 
     def __repr__(self) -> str:

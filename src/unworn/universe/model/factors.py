@@ -13,20 +13,20 @@ from unworn.queries.row_protocol import Floats
 from unworn.universe.model.model import Axes
 
 
-def widened(table: Floats, axes: Axes, onto: Axes) -> Floats:
+def widen_table(table: Floats, axes: Axes, onto: Axes) -> Floats:
     """The table with a side of length 1 for every column of ``onto`` it does not speak of, ready to broadcast.
 
-    >>> widened(np.zeros((2, 3)), (1, 4), (0, 1, 4)).shape
+    >>> widen_table(np.zeros((2, 3)), (1, 4), (0, 1, 4)).shape
     (1, 2, 3)
     """
     sizes = iter(table.shape)
     return table.reshape([next(sizes) if axis in axes else 1 for axis in onto])
 
 
-def summed(table: Floats, axes: Axes, onto: Iterable[int]) -> Floats:
+def sum_table(table: Floats, axes: Axes, onto: Iterable[int]) -> Floats:
     """The table summed down to the columns ``onto``, which are among its own.
 
-    >>> summed(np.ones((2, 3)), (1, 4), (4,)).tolist()
+    >>> sum_table(np.ones((2, 3)), (1, 4), (4,)).tolist()
     [2.0, 2.0, 2.0]
     """
     kept = set(onto)

@@ -35,7 +35,7 @@ _PATIENCE = 12
 """Steps without a gain after which nothing more is to be had."""
 
 
-def fitted(
+def fit_model(
     model: AnyModel,
     measured: Sequence[Measured],
     steps: int = 300,
@@ -50,7 +50,7 @@ def fitted(
 
     >>> from unworn.universe.model.question_blocks import Marginal
     >>> start = Explicit.uniform((2, 2, 3))
-    >>> found = fitted(start, [(Marginal((0, 1), (2, 2)), np.array([0.6, 0.1, 0.1, 0.2]), 1.0)])
+    >>> found = fit_model(start, [(Marginal((0, 1), (2, 2)), np.array([0.6, 0.1, 0.1, 0.2]), 1.0)])
     >>> found.table((0, 1)).round(4).tolist(), found.table((2,)).round(4).tolist()
     ([[0.6, 0.1], [0.1, 0.2]], [0.3333, 0.3333, 0.3333])
     """

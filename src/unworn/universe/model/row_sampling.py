@@ -12,7 +12,7 @@ from unworn.queries.row_protocol import Floats
 from unworn.universe.model.model import Axes, Codes
 
 
-def picked(stream: Stream, codes: Codes, axes: Axes, given: Axes, shares: Floats) -> None:
+def pick_columns(stream: Stream, codes: Codes, axes: Axes, given: Axes, shares: Floats) -> None:
     """Fill in, for every row, the columns of ``axes`` that are not ``given``, by ``shares`` of them given those.
 
     One 53-bit uniform number per row: a synthetic row is made from what is public already, so it guards no secret.

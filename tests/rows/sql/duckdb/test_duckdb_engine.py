@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import duckdb
@@ -249,3 +251,17 @@ def test_a_batch_with_noise_reads_the_rows_once_for_counts_and_once_for_values(c
         answer.low <= truth <= answer.high for answer, truth in zip(answers, np.arange(1, 21) / 60, strict=False)
     )
     holdout.verify()
+
+
+PROGRESS = """
+import sys
+from unworn.rows.sql.duckdb.duckdb_engine import DuckDB
+rows = DuckDB(f"duckdb:{sys.argv[1]}")
+print(rows._source.relation.project("current_setting('enable_progress_bar')").limit(1).fetchall())
+"""
+
+
+def test_slow_statements_print_no_progress(parquet):
+    """DuckDB draws a bar on standard output where no script is run: in a notebook, at a prompt, after -c."""
+    done = subprocess.run([sys.executable, "-c", PROGRESS, str(parquet)], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "[(False,)]"

@@ -13,7 +13,7 @@ import pytest
 
 from unworn.errors import Mismatch
 from unworn.rows.sql.spark import spark_calls
-from unworn.rows.sql.spark.spark_calls import PATIENCE, hushed, limited
+from unworn.rows.sql.spark.spark_calls import PATIENCE, hush_logging, limit_time
 from unworn.rows.sql.spark.spark_sources import attempt
 
 
@@ -90,7 +90,7 @@ def test_a_failure_in_time_is_none_of_patience():
 
 @pytest.mark.parametrize("patience", ["soon", "0", "-1", "inf", "nan", "1e300"])
 def test_patience_that_is_none_is_an_hour(patience):
-    with limited(session(True, patience)) as limit:
+    with limit_time(session(True, patience)) as limit:
         assert limit.seconds == 3600
 
 
@@ -106,12 +106,12 @@ def test_only_calls_from_here_are_not_logged(name, monkeypatch):
     logger.addHandler(handler)
     try:
         logger.error("before")
-        with hushed():
+        with hush_logging():
             logger.error("hunter2")
             beside = threading.Thread(target=logger.error, args=("beside",))
             beside.start()
             beside.join()
-            with hushed():
+            with hush_logging():
                 pass
             logger.error("hunter2 again")
         logger.error("after")

@@ -17,7 +17,7 @@ from unworn.noise import Stream
 from unworn.queries import col, mean, share
 from unworn.rows import Sample
 from unworn.rows.memory.draw_pool import GatheredRows
-from unworn.rows.sql.stored_pool import gathered
+from unworn.rows.sql.stored_pool import gather_draws
 from unworn.rows.sql.stored_rows import Stored
 
 pytestmark = pytest.mark.spark
@@ -54,7 +54,7 @@ def test_draws_made_with_their_question_are_uniform_and_independent(rows: Any) -
 def test_what_is_gathered_says_what_is_said_inline(rows: Any, replace: bool) -> None:
     named = [("pool", number) for number in range(4)]
     question = share((col("place") > 300) & (col("word") == "w3"))
-    several = gathered(rows, KEY, named, 100, replace, ["place", "word"])
+    several = gather_draws(rows, KEY, named, 100, replace, ["place", "word"])
     told = [ready.count(question, Stream(KEY, "ask")) for ready in several]
     assert told == [rows.drawn(question, 100, Stream(KEY, "pool", *draw), replace) for draw in named]
     assert len(set(told)) > 1
@@ -64,7 +64,7 @@ def test_rows_of_a_draw_are_those_of_their_places_in_every_pass(rows: Any) -> No
     """All rows, drawn without replacement: whatever order the cluster has them in, each is there once."""
     here = Sample.read({"place": np.arange(N, dtype=np.float64)})
     value = mean(col("place").fill(0), range=(0, N))
-    (ready,) = gathered(rows, KEY, [("pool", 1)], N, False, ["place"])
+    (ready,) = gather_draws(rows, KEY, [("pool", 1)], N, False, ["place"])
     expected = GatheredRows(here, ("pool", 1), KEY, N, False, []).count(value, Stream(KEY, "ask"))
     # Coins of a sum of values in [0, 1], in another order: seven standard deviations of both.
     assert abs(ready.count(value, Stream(KEY, "ask")) - expected) < 7 * (2 * N * 0.25) ** 0.5

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from unworn.errors import Mismatch, MissingExtra, Unaskable, Unavailable
 from unworn.queries.schema import ColumnKind
 from unworn.rows.contract import BATCH, Batch, Work
-from unworn.rows.reading.arrow_batches import column_of, taken
+from unworn.rows.reading.arrow_batches import column_of, take_entries
 from unworn.rows.sql.duckdb.duckdb_sources import RelationSource, is_duckdb, open_source
 from unworn.rows.sql.duckdb.duckdb_types import bare, held_columns
 from unworn.rows.sql.sql_batch import Asked, statement
@@ -103,7 +103,7 @@ class DuckDB:
             if high > low:
                 places = pa.array(rows[low:high] - first)
                 for name in columns:
-                    pieces[name].append(taken(arrays[name], places))
+                    pieces[name].append(take_entries(arrays[name], places))
         whole = {name: pa.concat_arrays(pieces[name]) for name in columns}
         return Batch({name: column_of(whole[name], self._held[name].kind) for name in columns}, len(rows))
 

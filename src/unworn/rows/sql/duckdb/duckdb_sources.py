@@ -129,6 +129,7 @@ def _opened(files: tuple[Path, ...], ending: str, table: str) -> RelationSource:
         # What was opened here may be read on; nothing else, and no setting can be changed back. A database that is open
         # in this process already is one and the same to DuckDB, so that all this was done the first time.
         if connection.execute("SELECT NOT current_setting('lock_configuration')").fetchall() == [(True,)]:
+            connection.execute("SET enable_progress_bar = false")  # where nobody runs a script it is on, and prints
             connection.execute(f"SET allowed_paths = {paths}")
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")

@@ -34,7 +34,7 @@ _HUSH = _Hush()
 
 
 @contextmanager
-def hushed() -> Iterator[None]:
+def hush_logging() -> Iterator[None]:
     """What this thread does now is not logged by pyspark."""
     with suppress(ImportError):
         from pyspark.logger import PySparkLogger  # it must make these loggers itself, or its own calls of them fail
@@ -57,7 +57,7 @@ class Limit:
 
 
 @contextmanager
-def limited(session: Any) -> Iterator[Limit]:
+def limit_time(session: Any) -> Iterator[Limit]:
     """What this thread starts now in Spark is called off when it takes longer than the session's patience."""
     limit = Limit(_patience(session))
     tag = f"unworn-{uuid.uuid4().hex}"

@@ -24,16 +24,16 @@ from unworn.errors import Mismatch, Unavailable
 from unworn.queries.language.means import Share
 from unworn.queries.schema import ColumnKind
 from unworn.rows.contract import Batch, Work
-from unworn.rows.reading.arrow_batches import column_of, taken
-from unworn.rows.sql.spark.spark_hashes import HIGH, LOW, row_hash, summed, total
+from unworn.rows.reading.arrow_batches import column_of, take_entries
+from unworn.rows.sql.spark.spark_hashes import HIGH, LOW, row_hash, sum_hashes, total
 from unworn.rows.sql.spark.spark_places import ID, Layout, part_of
 from unworn.rows.sql.spark.spark_sources import attempt, is_spark, open_frame
 from unworn.rows.sql.spark.spark_types import held_columns
-from unworn.rows.sql.spark.spark_work import SENT, on_batches, received
+from unworn.rows.sql.spark.spark_work import SENT, on_batches, read_reply
 from unworn.rows.sql.sql_batch import Asked, statement
 
 T = TypeVar("T")
-Told = tuple[Layout, int, T]
+PlacedRows = tuple[Layout, int, T]
 """What a statement tells of itself (the partitions it had, the sum of their hashes), and what it was made for."""
 
 AGGREGATES = 30
@@ -61,7 +61,7 @@ class Spark:
         names = list(self._columns.held)
         for here in _some(names, [2] * len(names)) or [[]]:
             hashes = [f"{self._hash([name])} AS h{place}" for place, name in enumerate(here)] or ["true"]
-            sums = [summed(f"h{place}") for place in range(len(here))]
+            sums = [sum_hashes(f"h{place}") for place in range(len(here))]
             self.rows, *noted = self._fetch([hashes], ["count(*)", *sums])
             self._sums |= {name: int(each or 0) for name, each in zip(here, noted, strict=True)}
         self._open = True
@@ -82,7 +82,7 @@ class Spark:
         kinds = {name: self._columns.held[name].kind for name in columns}
         chosen = [*self._bare(columns), self._hash(columns)]
 
-        def done(layout: Layout) -> Told[Any]:
+        def done(layout: Layout) -> PlacedRows[Any]:
             run = on_batches(kinds, layout.first.tolist(), work)
             sent = self._attempt(lambda: self._frame.selectExpr(*chosen).mapInArrow(run, SENT).toArrow(), columns)
             part, size, high, low, told = sent.columns
@@ -90,8 +90,8 @@ class Spark:
             halves = zip(high.to_pylist(), low.to_pylist(), strict=True)
             return Layout.of(counted), total(halves), told
 
-        for told in self._settled("map", columns, done):
-            yield received(told.as_buffer())
+        for told in self._rows_in_place("map", columns, done):
+            yield read_reply(told.as_buffer())
 
     def draw(self, rows: NDArray[np.int64], columns: Sequence[str]) -> Batch:
         pa = attempt(lambda: import_module("pyarrow"))
@@ -99,7 +99,7 @@ class Spark:
         bare = [f"{text} AS b{place}" for place, text in enumerate(self._bare(columns))]
         chosen = ", ".join(["id", *(f"b{place}" for place in range(len(bare)))])
 
-        def done(layout: Layout) -> Told[Any]:
+        def done(layout: Layout) -> PlacedRows[Any]:
             names = pa.table({"id": layout.names(wanted), "wanted": np.ones(len(wanted), dtype=np.bool_)})
             found = self._attempt(
                 lambda: self._picked(names, [*bare, f"{self._hash(columns)} AS hash"], chosen), columns
@@ -108,10 +108,10 @@ class Spark:
             count, high, low = (each.to_pylist() for each in noted.flatten())
             return Layout.of(zip(part.to_pylist(), count, strict=True)), total(zip(high, low, strict=True)), brought
 
-        found = self._settled("draw", columns, done).flatten()
+        found = self._rows_in_place("draw", columns, done).flatten()
         # Names are in the order of places, so the drawn rows are put in theirs by sorting, and repeated as asked.
         places = pa.array(np.argsort(found.field("id").to_numpy())[again])
-        arrays = {name: taken(found.field(place + 1), places) for place, name in enumerate(columns)}
+        arrays = {name: take_entries(found.field(place + 1), places) for place, name in enumerate(columns)}
         return Batch({name: column_of(arrays[name], self._columns.held[name].kind) for name in columns}, len(rows))
 
     def look(self) -> None:
@@ -139,7 +139,7 @@ class Spark:
         """The sums over the rows, if they are still those that were opened."""
         first, *others = layers
         layers = [[*first, f"{self._hash(used)} AS hash"], *others]
-        count, hashed, *found = self._fetch(layers, ["count(*)", summed("hash"), *sums], used)
+        count, hashed, *found = self._fetch(layers, ["count(*)", sum_hashes("hash"), *sums], used)
         self._compare(count, int(hashed or 0), used)
         return tuple(found)
 
@@ -154,7 +154,7 @@ class Spark:
         noted = "struct(`count(part)`, `sum(high)`, `sum(low)`)"
         return told.selectExpr("part", noted, "`collect_list(row)`").toArrow()
 
-    def _settled(self, kind: str, columns: Sequence[str], done: Callable[[Layout], Told[T]]) -> T:
+    def _rows_in_place(self, kind: str, columns: Sequence[str], done: Callable[[Layout], PlacedRows[T]]) -> T:
         """What comes of rows at their places, once partitions are as they were assumed to be."""
         with self._lock:
             layout = self._layouts.get(kind) or self._layout()
@@ -217,7 +217,7 @@ class Spark:
 
         def run() -> Any:  # all of it: where the session is gone, even naming columns fails
             hashed = self._frame.selectExpr(f"{self._hash(used)} AS hash")
-            return hashed.selectExpr("count(*)", summed("hash")).collect()
+            return hashed.selectExpr("count(*)", sum_hashes("hash")).collect()
 
         try:
             ((count, hashes),) = attempt(run, self._session)

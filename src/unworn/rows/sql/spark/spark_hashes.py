@@ -23,10 +23,10 @@ HIGH, LOW = f"shiftright({{}}, {_LOW})", f"{{}} & {_MASK}"
 """Both halves of a hash, each to be added up by itself."""
 
 
-def summed(hashed: str) -> str:
+def sum_hashes(hashed: str) -> str:
     """The sum of a hash over all rows, as one number.
 
-    >>> summed("h")
+    >>> sum_hashes("h")
     'CAST(sum(shiftright(h, 25)) AS DECIMAL(20, 0)) * 33554432 + sum(h & 33554431)'
     """
     return f"CAST(sum({HIGH.format(hashed)}) AS DECIMAL(20, 0)) * {1 << _LOW} + sum({LOW.format(hashed)})"

@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
 from unworn.errors import Mismatch, MissingExtra, Unaskable, Unavailable, UnwornError
-from unworn.rows.sql.spark.spark_calls import PATIENCE, Limit, hushed, limited
+from unworn.rows.sql.spark.spark_calls import PATIENCE, Limit, hush_logging, limit_time
 
 T = TypeVar("T")
 _CONDITION = re.compile(r"[A-Z][A-Z0-9_.]{0,80}")
@@ -48,7 +48,7 @@ def attempt(run: Callable[[], T], session: Any = None) -> T:
     """
     limit: Limit | None = None
     try:
-        with hushed(), nullcontext() if session is None else limited(session) as limit:
+        with hush_logging(), nullcontext() if session is None else limit_time(session) as limit:
             return run()
     except UnwornError:
         raise

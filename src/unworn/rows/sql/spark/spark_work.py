@@ -52,7 +52,7 @@ def on_batches(
     return run
 
 
-def received(told: bytes) -> NDArray[Any]:
+def read_reply(told: bytes) -> NDArray[Any]:
     """What a worker made of a batch."""
     found: NDArray[Any] = np.load(io.BytesIO(told), allow_pickle=False)
     return found

@@ -1,0 +1,1 @@
+"""Rows that may be seen, as a model is shown them."""
