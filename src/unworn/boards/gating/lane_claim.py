@@ -1,0 +1,79 @@
+"""The last word on a lane: what it gained over its start, and its score, certified with all that was said before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unworn.boards.gate_values import GateClaim
+from unworn.errors import Unaskable
+from unworn.queries import Query
+from unworn.record.answer import Answer
+from unworn.record.derived_answer import DerivedAnswer
+
+if TYPE_CHECKING:
+    from unworn.boards.gating.gate_climb import Climb
+    from unworn.boards.gating.gate_questions import GateQuestions
+    from unworn.boards.gating.gate_tables import RecordedLane
+    from unworn.holdout import Holdout
+    from unworn.queries.composite import Question
+
+
+class LaneClaim:
+    """How a lane is ended: what is asked, and what is told of the answers."""
+
+    def __init__(self, holdout: Holdout, questions: GateQuestions, team: str, lane: str) -> None:
+        self._holdout, self._questions, self._team, self._lane = holdout, questions, team, lane
+
+    def asked(self, lane: RecordedLane) -> list[Question]:
+        """The gain over the start, if there is one, and the score."""
+        kept, start = lane.predictions[lane.position.kept], lane.predictions[1]
+        score = self._questions.score(kept)
+        return [score] if lane.position.kept == 1 else [self._questions.gain(kept, start), score]
+
+    def make(self, lane: RecordedLane, climb: Climb, *, higher_is_better: bool, close: bool) -> GateClaim:
+        """Ask, in the lane's turn; ``close`` retires the rows."""
+        now, how = lane.position, {"by": self._team, "tags": {"gate": self._lane, "proposal": lane.position.kept}}
+        answers = self._answers(self.asked(lane), _guesses(climb, higher_is_better), close, how)
+        gain, score = (answers[0] if now.kept != 1 else None), answers[-1]
+        parts = [part for each in answers for part in ([each] if isinstance(each, Answer) else each.parts)]
+        return GateClaim(
+            self._team,
+            self._lane,
+            now.kept,
+            now.proposals,
+            None if gain is None else climb.judge.gain(climb.predictions[now.kept], climb.predictions[1], now.pool)[0],
+            None if gain is None else gain.value,
+            None if gain is None else gain.low,
+            None if gain is None else gain.high,
+            score.value,
+            score.low,
+            score.high,
+            score.confidence,
+            tuple(part.index for part in parts),
+        )
+
+    def _answers(
+        self, questions: list[Question], guesses: tuple[float, float], close: bool, how: dict[str, Any]
+    ) -> list[Answer | DerivedAnswer]:
+        """Exact values; or what is known, where code grades and might be less certain the second time."""
+
+        def ask(question: Question, guess: float) -> Answer | DerivedAnswer:
+            told: Answer | DerivedAnswer = self._holdout.ask(
+                question, guess if isinstance(question, Query) else None, **how
+            )
+            return told
+
+        expected = guesses[-len(questions) :]
+        # What goes on after final values first tells roughly where they are.
+        first: list[Any] = list(questions) if close else list(map(ask, questions, expected))
+        try:
+            return list(self._holdout.final(first, close=close, **how))
+        except Unaskable:
+            return list(map(ask, questions, expected)) if close else first
+
+
+def _guesses(climb: Climb, higher_is_better: bool) -> tuple[float, float]:
+    """What to expect of the gain and of the score, in as far as practice rows are not to be believed."""
+    expected = climb.expected_gain
+    first = climb.judge.score(climb.predictions[1], climb.position.pool)
+    return expected, first + (expected if higher_is_better else -expected)
