@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from unworn import __version__
 
 COMMANDS = ("demo", "ask", "plan", "ledger", "verify")
 
@@ -24,7 +25,7 @@ def test_without_arguments_it_shows_help(run: Run) -> None:
 def test_version(run: Run) -> None:
     result = run("--version")
     assert result.exit_code == 0
-    assert result.stdout.startswith("unworn ")
+    assert result.stdout == f"unworn {__version__}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

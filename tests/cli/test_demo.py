@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import Run
-from unworn.cli.demo_analyst import DemoWorld, expected, play, population_scores
+from unworn.cli.demo_analyst import DemoWorld, expected_score, play, population_scores
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive
 
 SMALL = ("--rows", "1500", "--asks", "300", "--real", "0")
@@ -106,8 +106,8 @@ def test_the_vote_is_the_same_on_the_rows_and_in_the_population(mechanism: Mecha
 
 def test_the_expected_score_of_many_and_of_few_clues_agrees() -> None:
     weights = np.full(101, 0.1)
-    many = expected(weights, np.random.default_rng(0))
-    few = expected(weights[:99], np.random.default_rng(0))
+    many = expected_score(weights, np.random.default_rng(0))
+    few = expected_score(weights[:99], np.random.default_rng(0))
     # Their truths differ by 0.002; the draws' standard error is 0.0033, so 0.03 is more than 8 of them.
     assert many == pytest.approx(few, abs=0.03)
-    assert expected(np.zeros(5), np.random.default_rng(0)) == 0.5
+    assert expected_score(np.zeros(5), np.random.default_rng(0)) == 0.5

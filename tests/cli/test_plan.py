@@ -30,7 +30,7 @@ def test_advice_comes_first_and_theorems_on_request(run: Run) -> None:
     assert shown.startswith("Ask freely: 20,000 rows, 300 asks")
     advice, _, table = shown.partition("mechanism width")
     for words in (
-        "Each wrong guess costs about 11 nats",
+        "Each wrong guess (a surprise) costs about 11 nats",
         "final number will be ± 0.0075",
         "± 0.0070",
         "asks= is a cap",
@@ -39,6 +39,12 @@ def test_advice_comes_first_and_theorems_on_request(run: Run) -> None:
     assert "PrivateGuessAndCheck" in table
     assert "AboveThreshold" in table.partition("Other kinds of answer")[2]
     assert "for comparison" not in shown
+
+
+def test_a_width_stays_beside_its_sign(run: Run) -> None:
+    shown = run("plan", "--rows", "100", "--asks", "50", "--surprises", "1").stdout
+    assert "if 1 guess is wrong" in shown
+    assert not any(line.endswith("±") for line in shown.splitlines())
 
 
 def test_mechanisms_come_before_other_theorems(run: Run) -> None:

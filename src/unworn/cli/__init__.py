@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from unworn.basics.version import __version__
 from unworn.cli.ask import ask
 from unworn.cli.audit import audit
 from unworn.cli.demo import demo
+from unworn.cli.folders.board_commands import board
+from unworn.cli.folders.holdout_commands import holdout
+from unworn.cli.folders.score_command import score
 from unworn.cli.import_ import import_
+from unworn.cli.lab.lab_commands import lab
 from unworn.cli.ledger import ledger
 from unworn.cli.output import complain, exit_code, note
 from unworn.cli.plan import plan
+from unworn.cli.remote.gate_command import gate
+from unworn.cli.remote.login import login
+from unworn.cli.remote.mcp_command import mcp
+from unworn.cli.remote.standings_command import standings
+from unworn.cli.remote.submit import submit
 from unworn.cli.report_command import report
+from unworn.cli.serve import serve
 from unworn.cli.synth import synth
 from unworn.cli.verify import verify
 from unworn.errors import UnwornError
@@ -60,9 +72,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"unworn {version('unworn')}")
+        typer.echo(f"unworn {__version__}")
         raise typer.Exit
 
 
@@ -97,7 +107,8 @@ def _unworn(
       2  what was typed, or the question, cannot be used
       3  refused: asks or width used up, other terms or other rows, no key
       4  the ledger or card was changed, cut off, or cannot be read or written
-      5  an audit refuted what a mechanism claims
+      5  an audit refuted what a mechanism claims, or a verdict of the lab is not as expected
+      10 revert: what the gate says of a proposal that is not kept
     """
 
 
@@ -108,12 +119,29 @@ app.command(short_help="How many rows, how many asks, how wide?", no_args_is_hel
 app.command(short_help="What was asked, and what it cost.", no_args_is_help=True)(ledger)
 app.command(short_help="A report on what was asked: HTML or Markdown.", no_args_is_help=True)(report)
 app.command(short_help="Private tables and synthetic rows to give away.", no_args_is_help=True)(synth)
+app.command(short_help="Boards and holdouts behind HTTP.", no_args_is_help=True)(serve)
+app.command(short_help="Sign in to a server.", no_args_is_help=True)(login)
+app.command(short_help="Predictions to a board: score, interval, rank.", no_args_is_help=True)(submit)
+app.command(short_help="Keep or revert: a gate for loops that try things.", no_args_is_help=True)(gate)
+app.command(short_help="Who is ahead on a board.", no_args_is_help=True)(standings)
+app.command(short_help="Tools for an agent: a metric without its rows.", no_args_is_help=True)(mcp)
 app.command(short_help="Check a card, a release or a whole ledger.", no_args_is_help=True)(verify)
+app.command(short_help="Score a file of predictions on a file of labels.", no_args_is_help=True)(score)
+app.add_typer(board, name="board", short_help="Leaderboards that nobody can overfit, in folders.")
+app.add_typer(holdout, name="holdout", short_help="Rows to serve, in folders.")
+app.add_typer(lab, name="lab", short_help="Claims of papers and lectures, run again.")
 app.command(short_help="Is a mechanism as private as it claims?", no_args_is_help=True)(audit)
+
+
+def _note_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """A warning as a note: which line of ours it came from says nothing to who types."""
+    note(f"{category.__name__}: {message}")
 
 
 def main() -> None:
     """Run the command line."""
+    if not os.environ.get("UNWORN_DEBUG"):
+        warnings.showwarning = _note_warning
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a terminal that cannot show ± must not stop an answer that was charged

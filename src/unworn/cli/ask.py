@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unworn.cli.card_option import check_card, save_card
-from unworn.cli.ledger_lookup import ledger_path, meter_line, opened, place_of_url
-from unworn.cli.output import BadInput, Json, complain, emit, exit_code, note, number, percent, say
+from unworn.cli.ledger_lookup import ledger_path, open_ledger, place_of_url
+from unworn.cli.output import BadInput, Json, complain, exit_code, note, percent
+from unworn.cli.remote.remote_ask import ask_server
 from unworn.cli.sealed_rows import RowOptions, check_data, check_file, ledger_beside, rehearsal
+from unworn.cli.shown_answer import show_answer, show_quote
 from unworn.cli.tag_options import parse_tags
 from unworn.errors import Mismatch
 from unworn.holdout import Holdout
 from unworn.holdout.asking.labels import read_label
-
-_SOURCES = {
-    "guess": "the rows agree with the guess, which is nearly free",
-    "last answer": "the last answer to the same metric again: nobody guessed, and the rows agree, which is nearly free",
-    "surprise": "a surprise: the rows disagree with the guess, which costs",
-    "grid": "without a guess: the cell the value lies in, which costs a little",
-    "final": "the exact value, as the last word",
-    "exact": "the exact value on the rows",
-    "noise": "the value on the rows, with noise that hides every single row",
-    "synthetic": "the rows agree with the synthetic distribution, which is nearly free",
-    "draw": "one fresh row's own value, sometimes turned over",
-    "test": "a hypothesis: 1 if the rows reject it",
-}
 
 
 def ask(
@@ -40,7 +28,12 @@ def ask(
             metavar="DATA", help="Parquet, CSV, Arrow or Feather; duckdb:FILE or duckdb:BASE#TABLE to leave rows there."
         ),
     ],
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A condition, as in SQL; with --range a number.")],
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="A condition, as in SQL; with --range a number.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="URL", help="Ask a holdout on a server; then there is no DATA.")
+    ] = None,
     guess: Annotated[float | None, typer.Option(help="What you expect: agreement is nearly free.")] = None,
     guess_se: Annotated[float | None, typer.Option(help="The guess's standard error, if you know it.")] = None,
     range: Annotated[
@@ -120,6 +113,7 @@ def ask(
       unworn ask people.csv "churned" --train train.csv --asks 1000 --card card.json
       unworn ask duckdb:people.parquet "age > 65"
       unworn ask duckdb:base.duckdb#people "age > 65"
+      unworn ask "age > 65" --to https://example.org/holdouts/people --guess 0.2
     """
     _check_final(final, yes or quote, again or noise, guess, json)
     if yes and not final:
@@ -128,6 +122,18 @@ def ask(
         raise BadInput("--guess-se is the error of a guess, and there is none.\n  Add --guess.")
     tags = parse_tags(tag)
     read_label(label, tags)  # refused before a ledger is made for it
+    if to is not None:
+        others = (ledger, name, target, groups, asks, confidence, max_width, train, practice, by)
+        if question is not None or final or any(other is not None for other in others):
+            raise BadInput(
+                "with --to the rows, their terms and who asks are the server's.\n  Leave DATA and those out."
+            )
+        ask_server(
+            to, data, (guess, guess_se), range, label, tags, again=again, noise=noise, quote=quote, card=card, json=json
+        )
+        return
+    if question is None:
+        raise BadInput('say what to ask, as in: unworn ask people.csv "age > 65"\n  --to URL asks a server instead.')
     check_data(data)
     if train is not None:
         check_file(train, "training file")
@@ -150,7 +156,8 @@ def ask(
                 price = (
                     holdout.quote_final(query) if final else holdout.quote(query, guess, guess_se=guess_se, noise=noise)
                 )
-                _show_quote(holdout, price, json, where)
+                nothing = "Only quoted: nothing was asked, sealed or charged."
+                show_quote(price, holdout, ("ledger", where), nothing, json)
                 if not json and not final and guess is None and holdout.id not in known and holdout.terms.practice:
                     note("Priced without a guess: once the rows are sealed, those for practice guess.")
                 return
@@ -167,12 +174,7 @@ def ask(
             unsaved = save_card(answer, card)
             card = card if unsaved is None else None
             repeat = answer.index <= before
-            told = holdout.meter.to_json()
-            del told["refused"]
-            if json:
-                emit(_document(answer, holdout, told, where, card, repeat))
-            else:
-                _print(answer, holdout, told, where, card, repeat)
+            show_answer(answer, holdout, ("ledger", where), card, repeat, json)
             if unsaved is not None:  # last, and on standard error alone: the answer was paid for, and is told
                 complain(unsaved, as_json=False)
                 note("  The answer is in the ledger: the same ask again is free, and saves the card.")
@@ -195,12 +197,12 @@ def _opened(
     path = ledger_path(where)
     made = path is not None and not os.path.exists(path)
     if quote:
-        store = rehearsal(where, None if made else stack.enter_context(opened(where)))
+        store = rehearsal(where, None if made else stack.enter_context(open_ledger(where)))
     else:
         if made:  # a question that cannot be asked must neither make a ledger nor seal the rows for good
             with closing(given.open(rehearsal(where))) as rehearsed:
                 rehearsed.quote(query, guess, guess_se=guess_se, noise=noise)
-        store = stack.enter_context(opened(where))
+        store = stack.enter_context(open_ledger(where))
     return set(store.holdouts()), given.open(store)
 
 
@@ -211,15 +213,6 @@ def _check_final(final: bool, agreed: bool, again_or_noise: bool, guess: float |
         )
     if final and json and not agreed:
         raise BadInput("--final closes the holdout for good, and with --json nobody is asked.\n  Add --yes.")
-
-
-def _show_quote(holdout: Holdout, price: Any, json: bool, where: str) -> None:
-    if json:
-        emit({"quote": asdict(price), "holdout": holdout.name, "ledger": where})
-        return
-    for line in str(price).split("\n"):
-        say(line)
-    note("Only quoted: nothing was asked, sealed or charged.")
 
 
 def _confirm(holdout: Holdout, query: Any, yes: bool) -> None:
@@ -245,45 +238,3 @@ def _sealed(holdout: Any, where: str) -> None:
         "together.\n"
         f"  The ledger is {where}, its key lies in {where}.keys: keep both, and keep the key to yourself."
     )
-
-
-def _document(answer: Any, holdout: Any, told: dict[str, Any], where: str, card: Path | None, repeat: bool) -> Any:
-    record = answer.certificate.record
-    return {
-        "question": answer.label,
-        "value": answer.value,
-        "low": answer.low,
-        "high": answer.high,
-        "width": answer.width,
-        "confidence": answer.confidence,
-        "source": answer.source,
-        "index": answer.index,
-        "repeat": repeat,
-        "guess": None if record.guess is None else record.guess.value,
-        "practice": None if answer.practice is None else answer.practice.value,
-        "by": record.by,
-        **({} if record.name is None else {"name": record.name}),
-        **({} if record.tags is None else {"tags": record.tags}),
-        "holdout": holdout.name,
-        "rows": holdout.size,
-        "theorem": answer.certificate.theorem,
-        "head": answer.certificate.head,
-        "ledger": where,
-        "card": None if card is None else str(card),
-        "meter": told,
-    }
-
-
-def _print(answer: Any, holdout: Any, told: dict[str, Any], where: str, card: Path | None, repeat: bool) -> None:
-    say(answer.full_label)
-    say(f"  {number(answer.value)}  in [{number(answer.low)}, {number(answer.high)}], ± {number(answer.width)}")
-    say(f"  {_SOURCES.get(answer.source, answer.source)}")
-    if answer.practice is not None:
-        say(f"  practice rows: {number(answer.practice.value)}, free and without a promise")
-    if repeat:
-        say(f"  asked before: this is answer {answer.index} again, free")
-    say(f"  {percent(answer.confidence)} for all answers together · answer {answer.index} of {holdout.name!r}")
-    say(f"  {meter_line(told)}")
-    say(f"  ledger {where}" + ("" if card is None else f" · card {card}"))
-    if not holdout.mechanism.promises:
-        note("  Nothing is promised: this holdout shows exact values.")

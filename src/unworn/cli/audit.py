@@ -91,13 +91,13 @@ def _ticks(tick: Any) -> Any:
     """A bar has so many steps, however many runs there are."""
     shown = 0
 
-    def told(done: int, total: int) -> None:
+    def advance(done: int, total: int) -> None:
         nonlocal shown
         while shown < _STEPS * done // total:
             shown += 1
             tick()
 
-    return told
+    return advance
 
 
 def _list(json: bool) -> None:
@@ -152,11 +152,11 @@ def _print(report: Report, what: str) -> None:
 
 def _coverage(name: str, seed: int, repetitions: int | None, figure: Path | None, json: bool) -> None:
     from unworn.lab.audit import coverage
-    from unworn.lab.audit.catalogue import covered
+    from unworn.lab.audit.catalogue import coverage_case
 
     if figure is not None:
         raise BadInput("--coverage has no figure: leave out --figure, or --coverage")
-    plan = covered(name)
+    plan = coverage_case(name)
     with bad_input(), progress(f"playing against {name}", _STEPS) as tick:
         told = coverage(
             plan.mechanism,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from unworn.holdout import Holdout
 from unworn.mechanisms import Mechanism
-from unworn.mechanisms.coded.coded_mechanism import CodedMechanism
+from unworn.mechanisms.contract.capabilities import GivesFinalValues
 from unworn.queries import accuracy
 from unworn.record.answer import Answer
 
@@ -89,15 +89,15 @@ def play(
         tick()
         if clue + 1 in stops:
             vote = margin if weights.any() else np.where(right[0], labels, 1 - labels) - 0.5
-            scored = holdout.ask(accuracy((vote > 0).astype(np.int64)), guess=expected(weights, rng))
+            scored = holdout.ask(accuracy((vote > 0).astype(np.int64)), guess=expected_score(weights, rng))
             steps.append(DemoStep(clue + 1, int(np.count_nonzero(weights)), scored, weights.copy()))
             tick()
-    final = holdout.final(steps[-1].answer) if isinstance(mechanism, CodedMechanism) else None
+    final = holdout.final(steps[-1].answer) if isinstance(mechanism, GivesFinalValues) else None
     holdout.close()
     return DemoPlay(told, steps, final)
 
 
-def expected(weights: NDArray[np.float64], rng: np.random.Generator, draws: int = 20_000) -> float:
+def expected_score(weights: NDArray[np.float64], rng: np.random.Generator, draws: int = 20_000) -> float:
     """What the vote should score if every clue is as good as it was reported to be: an honest guess."""
     believed = _ballot(weights[weights != 0]) if weights.any() else np.zeros(0)
     right = 1 / (1 + np.exp(-believed))

@@ -61,4 +61,4 @@ def import_(
     if (ledger := Path(f"{data}.ledger.db")).exists():
         note(f"  The rows have a ledger already: go on with it, as in unworn ask {out} ... --ledger {ledger}")
     if left_out:
-        note(f"  left out, since their types are no numbers, booleans, text or dates: {', '.join(left_out)}")
+        note(f"  left out, since their types are not numbers, booleans, text or dates: {', '.join(left_out)}")

@@ -9,7 +9,7 @@ import typer
 
 from unworn import charts
 from unworn.basics.tags import show_tags
-from unworn.cli.ledger_lookup import existing, meter, meter_line, opened, pick, pick_one, read
+from unworn.cli.ledger_lookup import existing, meter, meter_line, open_ledger, pick, pick_one, read
 from unworn.cli.output import BadInput, Json, emit, note, number, percent, say, table
 from unworn.ledger import Store, ledger_url
 from unworn.ledger.backup import export, export_key, import_key
@@ -70,7 +70,7 @@ def ledger(
         _forget(where, name, json)
         return
     if restore is not None:
-        with opened(where, restoring=True) as store:
+        with open_ledger(where, restoring=True) as store:
             done["restored"] = restore_backup(restore, store)
             note(f"restored {done['restored']:,} entries from {restore}")
     with existing(where) as store:  # anew: what was restored must be all that was told

@@ -38,12 +38,12 @@ def existing(where: str) -> Iterator[Store]:
         raise BadInput(
             f"there is no ledger {path}.\n  Check the path; `unworn ask DATA ...` makes DATA.ledger.db beside the data."
         )
-    with opened(where, write=False) as store:
+    with open_ledger(where, write=False) as store:
         yield store
 
 
 @contextmanager
-def opened(where: str, *, write: bool = True, restoring: bool = False) -> Iterator[Store]:
+def open_ledger(where: str, *, write: bool = True, restoring: bool = False) -> Iterator[Store]:
     """A ledger, made if it is not there."""
     store = open_store(where, write=write, restoring=restoring)
     try:

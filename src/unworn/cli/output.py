@@ -12,13 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from unworn.basics.display import escape_json, show_line, show_text
-from unworn.errors import (
-    Exhausted,
-    LedgerError,
-    Mismatch,
-    ReadOnly,
-    UnwornError,
-)
+from unworn.errors import LedgerError, Refused, Unaskable, UnwornError
 
 BAD_INPUT, REFUSED, LEDGER = 2, 3, 4
 
@@ -28,13 +22,28 @@ _WIDTH = 120
 """How wide tables are where nobody is looking at a terminal."""
 
 
+SOURCES = {
+    "guess": "the rows agree with the guess, which is nearly free",
+    "last answer": "the last answer to the same metric again: nobody guessed, and the rows agree, which is nearly free",
+    "surprise": "a surprise: the rows disagree with the guess, which costs",
+    "grid": "without a guess: the cell the value lies in, which costs a little",
+    "final": "the exact value, as the last word",
+    "exact": "the exact value on the rows",
+    "noise": "the value on the rows, with noise that hides every single row",
+    "synthetic": "the rows agree with the synthetic distribution, which is nearly free",
+    "draw": "one fresh row's own value, sometimes turned over",
+    "test": "a hypothesis: 1 if the rows reject it",
+}
+"""Where a value comes from, in words."""
+
+
 class BadInput(UnwornError):
     """What was typed cannot be meant: the message says what to type instead."""
 
 
 def exit_code(error: UnwornError) -> int:
     """The number a script can act on."""
-    if isinstance(error, Exhausted | Mismatch | ReadOnly):
+    if isinstance(error, Refused) and not isinstance(error, Unaskable):
         return REFUSED
     return LEDGER if isinstance(error, LedgerError) else BAD_INPUT
 
@@ -132,13 +141,14 @@ def count(things: int, noun: str) -> str:
 
 
 def say_wrapped(text: str, indent: str = "") -> None:
-    """A paragraph of lines that fit."""
+    """A paragraph of lines that fit; what follows a ± stays beside it."""
     import shutil
     import textwrap
 
     width = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    lines = textwrap.wrap(show_line(text), width=max(width, 40), initial_indent=indent, subsequent_indent=indent)
-    typer.echo("\n".join(lines))
+    kept = show_line(text).replace("± ", "±\N{NO-BREAK SPACE}")
+    lines = textwrap.wrap(kept, width=max(width, 40), initial_indent=indent, subsequent_indent=indent)
+    typer.echo("\n".join(lines).replace("±\N{NO-BREAK SPACE}", "± "))
 
 
 def _plain(value: Any) -> Any:

@@ -31,6 +31,8 @@ class RowOptions:
     name: str | None = None
     max_width: float | None = None
     practice: float | None = None
+    rows: Any = None
+    """What is opened instead of all that the file has."""
 
     def open(self, store: Store) -> Holdout:
         """The holdout of these rows: on its sealed terms where the ledger knows them, else sealed now.
@@ -86,8 +88,17 @@ class RowOptions:
         if self.practice is not None:
             options["practice"] = self.practice
         train = None if self.train is None else str(self.train)
+        if self.rows is not None:
+            options["name"] = options["name"] or title(self.data)
         with bad_input(), _notes(quiet=isinstance(store, Rehearsal)):
-            return Holdout(self.data, target, groups=self.groups, ledger=store, train=train, **options)
+            return Holdout(
+                self.data if self.rows is None else self.rows,
+                target,
+                groups=self.groups,
+                ledger=store,
+                train=train,
+                **options,
+            )
 
     def _insisted(self, error: Mismatch) -> bool:
         """Whether the command line itself asked for what does not fit, or leaves out what nothing else knows."""

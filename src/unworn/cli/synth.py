@@ -109,7 +109,7 @@ def synth(
     from unworn.release.fit import is_unknown
     from unworn.release.folder.release_folder import check_target, parquet_library
     from unworn.release.methods.method_choice import METHODS, best, predictions
-    from unworn.release.methods.method_choice import chosen as choose
+    from unworn.release.methods.method_choice import choose_method as choose
     from unworn.release.problem import Problem
     from unworn.rows import Sample
     from unworn.rows.memory.domain_coding import CodedRows, check_schema
@@ -148,12 +148,12 @@ def synth(
     place = find_ledger(sample, where)
     if not json:
         show(told)
-    from unworn.release.sealing import sealed
+    from unworn.release.sealing import seal_and_release
 
     try:
         seen = set(place.store.holdouts())
         with progress(f"releasing with {taken}", _STEPS) as tick:
-            release = sealed(
+            release = seal_and_release(
                 sample, place, problem, way, name=name, auto=method == "auto", progress=_ticks(tick), tables=tables
             )
     except BaseException:
@@ -227,10 +227,10 @@ def _ticks(tick: Callable[[], None]) -> Callable[[int, int], None]:
     """A bar has so many steps, however many a method takes."""
     shown = 0
 
-    def told(done: int, total: int) -> None:
+    def advance(done: int, total: int) -> None:
         nonlocal shown
         while shown < _STEPS * done // max(total, 1):
             shown += 1
             tick()
 
-    return told
+    return advance

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unworn.cli.folders.verify_summary import checked_summary, is_summary
 from unworn.cli.ledger_lookup import existing, pick
 from unworn.cli.output import BadInput, Json, count, emit, note, number, percent, progress, say, say_wrapped
 from unworn.cli.sealed_rows import check_file
@@ -26,7 +27,8 @@ _TICKS = 1000
 
 def verify(
     card: Annotated[
-        Path | None, typer.Argument(metavar="[CARD]", help="A card saved with --card; a release, or its certificate.")
+        Path | None,
+        typer.Argument(metavar="[CARD]", help="A card; a release, or its certificate; the summary of a board."),
     ] = None,
     ledger: Annotated[
         str | None,
@@ -54,6 +56,7 @@ def verify(
       unworn verify card.json --ledger churn.db
       unworn verify --ledger churn.db
       unworn verify release/
+      unworn verify bench/final/summary.json
       unworn verify --ledger churn.db --head 9af96e41b330...
     """
     if card is None and ledger is None:
@@ -70,6 +73,9 @@ def verify(
     check_not_live(card)
     if is_of_release(card):
         checked_release(card, ledger, head, json)
+        return
+    if is_summary(card):
+        checked_summary(card, json)
         return
     check_file(card, "card")
     certificate = Certificate.load(card)

@@ -1,0 +1,1 @@
+"""The lab's commands: claims that are run again, and the map of the lectures they come from."""

@@ -1,0 +1,1 @@
+"""Commands that talk to a server: sign in, submit, ask, and tools for agents."""

@@ -1,0 +1,1 @@
+"""What answers a browser: values are fetched here and handed to the pages, which cannot reach anything else."""

@@ -1,0 +1,1 @@
+"""What people see in a browser: pages made of values that were already released, without a way to the rows."""

@@ -1,0 +1,1 @@
+"""What happens to every request: its body, its key, its log, its reply."""
