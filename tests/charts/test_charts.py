@@ -186,8 +186,23 @@ def test_a_ranking_names_every_line(tmp_path: Path) -> None:
     assert "accuracy" in svg
 
 
+def test_a_ranking_leaves_its_names_room_in_every_font() -> None:
+    """An SVG is drawn in the font of whoever looks: DejaVu Sans takes 6.6 pixels a character of 12, and Arial 5.6."""
+    named = charts.ranking([{**ANSWERS[0], "label": "w" * 40}], metric="accuracy", title="t").to_dict()
+    (extent,) = {layer["encoding"]["y"]["axis"]["minExtent"] for layer in named["layer"]}
+    assert extent >= 6.6 * len(f"{'w' * 40}  #{ANSWERS[0]['index']}")
+
+
 def test_names_and_tags_are_shown_where_the_mouse_is() -> None:
     rows = [{**row, "name": "mine", "tags": {"fold": 3}} for row in ANSWERS]
     tips = charts.intervals(rows, title="t").to_dict()["layer"][1]["encoding"]["tooltip"]
     assert {"name", "tags"} <= {tip["field"] for tip in tips}
     assert "fold=3" in inline(charts.intervals(rows, title="t"))
+
+
+def test_names_at_the_right_have_room_in_a_wider_font() -> None:
+    # The longest, "projection: root mean square", is 190 pixels of Arial, and up to a fifth wider elsewhere.
+    from unworn.charts import regimes
+
+    rows = [{"method": name, "questions": k, "rows": k} for name in ("noise", "MWEM") for k in (10.0, 100.0)]
+    assert regimes(rows, title="Rows").to_dict()["padding"]["right"] >= 190 / 5

@@ -205,7 +205,7 @@ def test_a_certificate_names_what_it_rests_on():
     found = minimise(holdout, logistic({"a": (-1, 1)}, intercept=False), Ball(30.0), iterations=40, curved=True)
     assert found.picked.endswith("by its risk")
     assert "curvature" not in found.picked + found.certificate["theorem"]
-    assert found.certificate["theorem"].endswith("since no loss is below 0")
+    assert found.certificate["theorem"].endswith("since no loss is below its least value")
 
 
 @pytest.mark.parametrize("place", [(-1, 0), (0, 3), (True, 0), (0.0, 1), ("0", 1)])

@@ -14,7 +14,7 @@ from unworn import Holdout
 from unworn.errors import Exhausted, Unaskable, UnwornError
 from unworn.learn import Ball, Box, L1Ball, Simplex, Stump, hinge, least_squares, logistic, minimise, pinball
 from unworn.learn.descent_methods import Scheme
-from unworn.learn.excess_risk import Path, certified, regret
+from unworn.learn.excess_risk import Path, certify_excess, regret
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import BoundedNoise, Gaussian, GuessAndCheck, Naive
 from unworn.queries.learning.argmin import Risk
@@ -264,7 +264,7 @@ def test_a_certificate_covers_every_gradient_in_the_intervals_and_every_rival(ov
     values, errors, extra = rng.normal(size=(count, 3)), rng.random((count, 3)), rng.random(count)
     weights = rng.random(count) + 0.1
     path = Path(points, values, errors, extra, weights / weights.sum())
-    told = sum(certified(path, over, curvature))
+    told = sum(certify_excess(path, over, curvature))
     exact = regret(path, over, curvature)
     for _ in range(50):
         rival = over.project(rng.normal(size=3) * 3)

@@ -7,9 +7,12 @@ Colours are told apart by people who do not see red or green, and every line is 
 from unworn.charts.answers import intervals
 from unworn.charts.audits import audit
 from unworn.charts.chart_files import SUFFIXES, available, check, save, svg_text
+from unworn.charts.climbs import climbs
 from unworn.charts.contrast import demonstration
+from unworn.charts.measured_lines import measured_lines
 from unworn.charts.plans import plans, widths
 from unworn.charts.rankings import ranking
+from unworn.charts.regimes import regimes
 from unworn.charts.releases import release
 from unworn.charts.restarts import restarts
 
@@ -18,10 +21,13 @@ __all__ = [
     "audit",
     "available",
     "check",
+    "climbs",
     "demonstration",
     "intervals",
+    "measured_lines",
     "plans",
     "ranking",
+    "regimes",
     "release",
     "restarts",
     "save",

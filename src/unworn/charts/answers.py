@@ -13,9 +13,9 @@ from unworn.charts.style import (
     axis,
     data,
     drawn_text,
-    dressed,
+    dress_chart,
     number_format,
-    padded,
+    padded_range,
     records,
     source_colour,
 )
@@ -49,14 +49,14 @@ def intervals(table: Table, *, title: str, subtitle: str | Sequence[str] = "") -
     metrics = list(dict.fromkeys(row.get("metric") for row in rows)) or [None]
     colour = source_colour(alt, rows)
     if len(metrics) == 1:
-        return dressed(alt, _panel(alt, rows, metrics[0], scale, colour, 300, last=True), title, lines)
+        return dress_chart(alt, _panel(alt, rows, metrics[0], scale, colour, 300, last=True), title, lines)
     high = max(110, 400 // len(metrics))
     panels = [
         _panel(alt, [row for row in rows if row.get("metric") == metric], metric, scale, colour, high, last=last)
         for metric in metrics
         for last in [metric == metrics[-1]]
     ]
-    return dressed(alt, alt.vconcat(*panels, spacing=14), title, lines)
+    return dress_chart(alt, alt.vconcat(*panels, spacing=14), title, lines)
 
 
 def _panel(
@@ -69,7 +69,7 @@ def _panel(
         scale=scale,
     )
     alone = high > 200
-    domain = padded(rows, ("low", "high"))
+    domain = padded_range(rows, ("low", "high"))
     value = {
         "title": (metric or "value and interval") if alone else None,
         "scale": alt.Scale(domain=domain, nice=False),

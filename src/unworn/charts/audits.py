@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from unworn.charts.style import BLUE, GREY, ORANGE, Table, altair, axis, data, dressed, records
+from unworn.charts.style import BLUE, GREY, ORANGE, Table, altair, axis, data, dress_chart, records
 
 _WIDE, _HIGH = 560, 400
 
@@ -69,7 +69,7 @@ def audit(allowed: Table, measured: Table, *, title: str, subtitle: str | Sequen
     layers = [region, edge, reach, corner, text, word.encode(across, up, text="word:N")]
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     lines.append("Dots: certain limits. Lines lead to what was seen.")
-    return dressed(alt, alt.layer(*layers).properties(width=_WIDE, height=_HIGH), title, lines)
+    return dress_chart(alt, alt.layer(*layers).properties(width=_WIDE, height=_HIGH), title, lines)
 
 
 def _placed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

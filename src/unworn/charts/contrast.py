@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unworn.charts.style import BLUE, ORANGE, Table, altair, apart, axis, data, dressed, of, padded, records
+from unworn.charts.style import BLUE, ORANGE, Table, altair, apart, axis, data, dress_chart, of, padded_range, records
 
 
 def demonstration(table: Table, *, title: str, subtitle: str | Sequence[str] = "") -> Any:
@@ -27,7 +27,7 @@ def demonstration(table: Table, *, title: str, subtitle: str | Sequence[str] = "
         axis=axis(alt, tickCount=5, tickMinStep=1, grid=False, format="~s" if last >= 10_000 else ",d"),
         scale=alt.Scale(domain=[0, last * 1.2], nice=False),
     )
-    scale = alt.Scale(domain=padded(rows, ("low", "high", "truth")), nice=False)
+    scale = alt.Scale(domain=padded_range(rows, ("low", "high", "truth")), nice=False)
     accuracy = {
         "title": "accuracy of the analyst's vote",
         "axis": axis(alt, format=".0%", tickCount=6),
@@ -54,4 +54,4 @@ def demonstration(table: Table, *, title: str, subtitle: str | Sequence[str] = "
         )
         header = alt.TitleParams(name, anchor="start", fontSize=14, fontWeight="bold", offset=8)
         panels.append((band + curve + named).properties(width=400, height=300, title=header))
-    return dressed(alt, alt.hconcat(*panels, spacing=28), title, subtitle)
+    return dress_chart(alt, alt.hconcat(*panels, spacing=28), title, subtitle)

@@ -8,7 +8,7 @@ from typing import Any
 
 from unworn.charts import style
 from unworn.charts.line_names import Panel
-from unworn.charts.style import Table, altair, axis, data, dressed, records
+from unworn.charts.style import Table, altair, axis, data, dress_chart, records
 
 _COLOURS = {
     "GuessAndCheck": style.BLUE,
@@ -36,7 +36,7 @@ def widths(table: Table, *, title: str, subtitle: str | Sequence[str] = "", plan
     mechanism's, which is dotted. ``planned`` asks are marked.
     """
     alt = altair("drawing a plan")
-    return dressed(alt, _widths(alt, table, planned), title, subtitle)
+    return dress_chart(alt, _widths(alt, table, planned), title, subtitle)
 
 
 def plans(
@@ -69,7 +69,7 @@ def plans(
         ticks=axis(alt, labelExpr=_SHORT, values=[10**power for power in range(0, 19, every)]),
         marks={"rows": rows, "asks": planned},
     )
-    return dressed(alt, alt.hconcat(_widths(alt, widths, planned), panel, spacing=36), title, subtitle)
+    return dress_chart(alt, alt.hconcat(_widths(alt, widths, planned), panel, spacing=36), title, subtitle)
 
 
 def _widths(alt: Any, table: Table, planned: int | None) -> Any:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unworn.charts.style import Table, altair, axis, data, dressed, number_format, padded, records, source_colour
+from unworn.charts.style import (
+    Table,
+    altair,
+    axis,
+    data,
+    dress_chart,
+    number_format,
+    padded_range,
+    records,
+    source_colour,
+)
 
 _WIDE, _STEP = 520, 24
 _LONGEST = 46
@@ -20,9 +30,12 @@ def ranking(table: Table, *, metric: str, title: str, subtitle: str | Sequence[s
     alt = altair("drawing a ranking")
     rows = [{**row, "line": f"{_short(str(row['label']))}  #{row['index']}"} for row in records(table)]
     names = alt.Y(
-        "line:N", sort=None, title=None, axis=axis(alt, labelLimit=420, ticks=False, domain=False, labelPadding=8)
+        "line:N",
+        sort=None,
+        title=None,
+        axis=axis(alt, labelLimit=420, ticks=False, domain=False, labelPadding=8, minExtent=_room(rows)),
     )
-    domain = padded(rows, ("low", "high"))
+    domain = padded_range(rows, ("low", "high"))
     across = {
         "title": metric,
         "scale": alt.Scale(domain=domain, nice=False),
@@ -34,7 +47,12 @@ def ranking(table: Table, *, metric: str, title: str, subtitle: str | Sequence[s
         alt.X("value:Q", **across), tooltip=["label:N", "value:Q", "low:Q", "high:Q", "source:N"]
     )
     chart = (bars + points).properties(width=_WIDE, height=alt.Step(_STEP))
-    return dressed(alt, chart, title, subtitle)
+    return dress_chart(alt, chart, title, subtitle)
+
+
+def _room(rows: Sequence[dict[str, Any]]) -> int:
+    """Pixels for the names in whatever font there is: where it is wider than the one measured, an SVG cuts them off."""
+    return min(420, 16 + 7 * max((len(row["line"]) for row in rows), default=0))
 
 
 def _short(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from unworn.charts.style import BLUE, ORANGE, Table, altair, axis, data, dressed, records
+from unworn.charts.style import BLUE, ORANGE, Table, altair, axis, data, dress_chart, records
 
 _MOST = 60
 """Tables that are drawn by name; of more, only how they spread."""
@@ -29,7 +29,7 @@ def release(table: Table, *, title: str, subtitle: str | Sequence[str] = "") -> 
     many = len(rows) > 2 * _MOST
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     lines += ["Every mark is a table; black marks the median."] if many else []
-    return dressed(alt, (_spread if many else _named)(alt, rows), title, lines)
+    return dress_chart(alt, (_spread if many else _named)(alt, rows), title, lines)
 
 
 def _across(alt: Any, rows: Sequence[dict[str, Any]], field: str = "error") -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from unworn.charts import style
 from unworn.charts.line_names import Panel
-from unworn.charts.style import Table, altair, axis, data, dressed, records
+from unworn.charts.style import Table, altair, axis, data, dress_chart, records
 
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PINK)
 _ROOT = "fourth root of m"
@@ -54,4 +54,4 @@ def restarts(table: Table, *, title: str, subtitle: str | Sequence[str] = "") ->
     placed = data(alt, [{"what": name, "tops": at, "error": height} for name, at, height in ends])
     text = alt.Chart(placed).mark_text(align="left", dx=9, fontSize=12, fontWeight="bold", clip=False)
     chart = alt.layer(lines, slope, text.encode(x, y, colour, text="what:N")).properties(width=_WIDE, height=_HIGH)
-    return dressed(alt, chart, title, subtitle)
+    return dress_chart(alt, chart, title, subtitle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unworn.charts.style import BLACK, BLUE, GREY, ORANGE, Table, altair, apart, axis, data, dressed, of, records
+from unworn.charts.style import BLACK, BLUE, GREY, ORANGE, Table, altair, apart, axis, data, dress_chart, of, records
 
 _WIDE, _HIGH = 270, 210
 _LINES = {"train": ("training rows", GREY), "reported": ("reported", BLUE), "truth": ("fresh rows", ORANGE)}
@@ -39,7 +39,7 @@ def freedman(table: Table, published: Table = (), *, title: str, subtitle: str |
     lines.append("Bands: the interval that came with the report; where all is blue, it says nothing.")
     if known:
         lines.append("Diamonds: the paper's number, and those of the code published with it.")
-    return dressed(alt, alt.vconcat(*panels, spacing=18), title, lines)
+    return dress_chart(alt, alt.vconcat(*panels, spacing=18), title, lines)
 
 
 def _span(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:

@@ -2,11 +2,12 @@
 
 from unworn.lab.analysts import ANALYSTS, Analyst, Played
 from unworn.lab.experiment import Result, run
-from unworn.lab.worlds import FiniteWorld, Rule, Scene, SignWorld, World, versus
+from unworn.lab.worlds import WORLDS, FiniteWorld, Rule, Scene, SignWorld, World, versus
 from unworn.ledger.seeded_keys import SeededStore
 
 __all__ = [
     "ANALYSTS",
+    "WORLDS",
     "Analyst",
     "FiniteWorld",
     "Played",

@@ -87,6 +87,61 @@ class Result:
         )
 
 
+@dataclass(frozen=True)
+class Play:
+    """One repetition: whether any interval missed, and how the last answer and the worst of all did.
+
+    ``error`` is how far the last value was from the truth, ``worst`` the largest such distance of all answers.
+    """
+
+    missed: bool
+    asked: int
+    surprises: int
+    width: float
+    error: float
+    worst: float
+
+
+def play_once(
+    world: World,
+    analyst: Analyst,
+    mechanism: Mechanism,
+    rows: int,
+    asks: int,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    planned: bool = False,
+) -> Play:
+    """Draw rows, seal them, let the analyst play, and compare every answer with the population.
+
+    >>> from unworn.lab import ANALYSTS, SignWorld
+    >>> from unworn.mechanisms import Naive
+    >>> attack = ANALYSTS["select_then_vote"]()
+    >>> play = play_once(SignWorld(), attack, Naive(), rows=100, asks=60, rng=np.random.default_rng(1))
+    >>> play.missed, play.asked, play.error == play.worst > 0.2
+    (True, 60, True)
+    """
+    scene = world.draw(rows, asks, rng)
+    holdout = Holdout(
+        scene.data,
+        scene.labels,
+        asks=asks if planned else None,
+        mechanism=mechanism,
+        confidence=confidence,
+        ledger=SeededStore(rng),
+    )
+    missed, width, error, worst = False, math.nan, math.nan, 0.0
+    try:
+        for answer, truth in analyst.play(holdout, scene, asks, rng):
+            missed |= not answer.low - SLIP <= truth <= answer.high + SLIP
+            width, error = answer.width, abs(answer.value - truth)
+            worst = max(worst, error)
+    except Exhausted:  # the plan, or the parts of a split, are spent: the play ends here
+        pass
+    meter = holdout.meter
+    return Play(missed, meter.asked, meter.surprises, width, error, worst)
+
+
 def run(
     world: World,
     analyst: Analyst,
@@ -128,30 +183,14 @@ def run(
     widths: list[float] = []
     for repetition in range(repetitions):
         rng = np.random.default_rng([seed, repetition])
-        scene = world.draw(rows, asks, rng)
-        holdout = Holdout(
-            scene.data,
-            scene.labels,
-            asks=asks if planned else None,
-            mechanism=mechanism,
-            confidence=confidence,
-            ledger=SeededStore(rng),
-        )
-        missed, last = False, math.nan
-        try:
-            for answer, truth in analyst.play(holdout, scene, asks, rng):
-                missed |= not answer.low - SLIP <= truth <= answer.high + SLIP
-                last = answer.width
-        except Exhausted:  # the plan, or the parts of a split, are spent: the play ends here
-            pass
-        misses += missed
-        widths.append(last)
-        meter = holdout.meter
-        asked += meter.asked
-        surprises += meter.surprises
+        play = play_once(world, analyst, mechanism, rows, asks, rng, confidence, planned)
+        misses += play.missed
+        widths.append(play.width)
+        asked += play.asked
+        surprises += play.surprises
         if progress is not None:
             progress(repetition + 1, repetitions)
     return Result(misses, repetitions, confidence, asked, surprises, tuple(widths))
 
 
-__all__ = ["Played", "Result", "run"]
+__all__ = ["Play", "Played", "Result", "play_once", "run"]

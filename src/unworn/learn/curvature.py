@@ -68,7 +68,7 @@ def least(dimension: int, told: dict[tuple[int, int], Answer]) -> Floats:
 def everywhere(loss: LinearLoss, lowest: float, furthest: float) -> float:
     """How strongly convex the risk is over a region, if it curves by ``lowest`` at a point, from which scores change by
     at most ``furthest``."""
-    if loss.kind == "squared":
+    if loss.bends_alike:
         return max(0.0, lowest)
     return max(0.0, 2 * lowest * _share(furthest))
 
@@ -93,7 +93,7 @@ def rise(loss: LinearLoss, below: Floats, slopes: Floats) -> float:
 def _rise(loss: LinearLoss, below: Floats, slopes: Floats) -> float:
     inverse = np.abs(np.linalg.inv(below))
     steep = float(slopes @ inverse @ slopes) * (1 + SLIP)
-    if loss.kind == "squared":
+    if loss.bends_alike:
         return steep / 2
     stretch = float(inverse.sum()) * (1 + SLIP)
     part = math.sqrt(steep * stretch)

@@ -10,10 +10,10 @@ import numpy as np
 from unworn.bounds.numerics import whole
 from unworn.bounds.optimisation import block_deviation
 from unworn.learn.curvature import everywhere, how_many, least, questions, rise
-from unworn.learn.descent_checks import check_luck, check_size, within_plan
+from unworn.learn.descent_checks import check_luck, check_reach, check_size, within_plan
 from unworn.learn.descent_methods import Scheme, corner
-from unworn.learn.excess_risk import Path, certified
-from unworn.learn.minimum import NOT_CUT, PUBLIC_BLOCKS, Minimum
+from unworn.learn.excess_risk import Path, certify_excess
+from unworn.learn.minimum import NOT_CUT, PUBLIC_BLOCKS, Minimum, as_table
 from unworn.learn.regions import Floats, Region, finite
 from unworn.queries.learning.argmin import Gradient, Risk, gradient
 from unworn.queries.learning.linear_losses import LinearLoss
@@ -79,6 +79,7 @@ def minimise(
         raise ValueError(f"ridge must be at least 0, not {ridge!r}")
     parts, public = whole("blocks", blocks, 1, loss.dimension), whole("seed", seed, 0)
     check_size(over, loss.dimension)
+    check_reach(loss, over)
     if parts > 1:
         check_luck(luck, holdout.confidence)
     block = math.ceil(loss.dimension / parts)
@@ -86,8 +87,11 @@ def minimise(
         iterations = Scheme.fewest(loss, over, excess, penalty, parts)
     elif excess is not None:
         raise ValueError("give iterations= or excess=, not both: the theorem sets one from the other")
-    if curved and (loss.bend is None or parts > 1):
-        raise ValueError("curved=True needs a logistic or squared loss, and blocks=1: others have no curvature to ask")
+    if curved and (loss.bend_asked is None or parts > 1):
+        raise ValueError(
+            "curved=True needs a logistic or squared loss, or a strongly convex one of your own, and blocks=1: others "
+            "have no curvature to ask"
+        )
     bends = how_many(loss) if curved else 0
     count = within_plan(holdout, block, iterations, bends + int(risk))
     scheme = Scheme.best(loss, over, count, penalty, parts)
@@ -154,13 +158,16 @@ class _Walk:
             error += self._unlucky(count, luck)
             confidence -= 1 - luck
         assumptions = (*self.answers[-1].certificate.assumptions, NOT_CUT, *((PUBLIC_BLOCKS,) if luck < 1 else ()))
+        if self.loss.table is not None:
+            assumptions = (*assumptions, as_table(self.loss.table))
         if NO_PROMISE in assumptions:
             error = math.inf
         at = tuple(float(x) + 0.0 for x in point)
         if risk:
             self.answers += self.holdout.ask_many([Risk(self.loss, at)], by=self.by)
-            # No loss is below 0, so that neither is the best: what is left is at most all there is.
-            whole_risk = self.answers[-1].high + self.scheme.curvature / 2 * float(point @ point)
+            # No loss is below its least value (0, of ours), so neither is the best: all there is bounds what is left.
+            least_risk = self.loss.lowest(self.over.largest(self.loss.dimension))
+            whole_risk = self.answers[-1].high - least_risk + self.scheme.curvature / 2 * float(point @ point)
             if whole_risk < regret + error and error < math.inf:
                 regret, error, picked = 0.0, whole_risk, f"{picked.partition(',')[0]}, by its risk"
                 confidence = self.holdout.confidence
@@ -184,12 +191,13 @@ class _Walk:
         for centre in (values, (lows + highs) / 2):
             errors = np.maximum(highs - centre, centre - lows)
             mean = Path(points, centre + ridge * points, errors, extra, weights)
-            found.append((mean.mean(), *certified(mean, self.over, ridge), "mean"))
+            found.append((mean.mean(), *certify_excess(mean, self.over, ridge), "mean"))
             if len(self.parts) == 1:
                 alone = Path(asked, centre + ridge * asked, errors, np.zeros(count), weights)
                 late = range(count // 2, count)  # an early one may be certified, and is nobody's minimiser
                 found += [
-                    (asked[place], *certified(alone.only(place), self.over, ridge), f"point {place}") for place in late
+                    (asked[place], *certify_excess(alone.only(place), self.over, ridge), f"point {place}")
+                    for place in late
                 ]
         if self.scheme.method == "corners":
             left = self.scheme.regret(count)
@@ -203,7 +211,7 @@ class _Walk:
         asked = np.array(self.asked[count // 2 :])
         middle, errors = (lows + highs) / 2 + ridge * asked, (highs - lows) / 2
         path = Path(asked, middle, errors, np.zeros(len(asked)), np.full(len(asked), 1 / len(asked)))
-        place = min(range(len(asked)), key=lambda one: sum(certified(path.only(one), self.over, ridge)))
+        place = min(range(len(asked)), key=lambda one: sum(certify_excess(path.only(one), self.over, ridge)))
         point, only = asked[place], path.only(place)
         wanted = questions(loss, tuple(point.tolist()))
         told = self.holdout.ask_many(list(wanted.values()), by=self.by) if wanted else []
@@ -214,7 +222,7 @@ class _Walk:
         held = below + ridge * np.eye(loss.dimension)
         sizes = np.abs(middle[place])
         alone, both = (rise(loss, held, slopes) for slopes in (sizes, sizes + errors[place]))
-        ways = [certified(only, self.over, strong)] + [(alone, both - alone)] * (both < math.inf)
+        ways = [certify_excess(only, self.over, strong)] + [(alone, both - alone)] * (both < math.inf)
         return (point, *min(ways, key=sum), f"point {count // 2 + place}, by its curvature")
 
     def _unlucky(self, count: int, luck: float) -> float:

@@ -11,6 +11,7 @@ from unworn.bounds.numerics import whole
 from unworn.errors import Exhausted
 from unworn.learn.regions import Region
 from unworn.queries.learning.argmin import MAX_SIZE
+from unworn.queries.learning.linear_losses import LinearLoss
 
 if TYPE_CHECKING:
     from unworn.holdout import Holdout
@@ -28,6 +29,18 @@ def check_size(over: Region, dimension: int) -> None:
         raise ValueError(
             f"coefficients of this region are as large as {largest:g}, and a question takes them below {MAX_SIZE:g}: "
             "features are scaled to [-1, 1], so choose a smaller region"
+        )
+
+
+def check_reach(loss: LinearLoss, over: Region) -> None:
+    """Refuse a region in which scores go beyond what a loss of the asker's own was declared for."""
+    if loss.table is None:
+        return
+    needed = loss.table.furthest(over.largest(loss.dimension))
+    if needed > loss.table.reach * (1 + 1e-9):
+        raise ValueError(
+            f"in this region the {loss.table.form} is as large as {needed:.6g}, and the {loss.table.name} loss was "
+            f"declared up to {loss.table.reach:g}: give convex_loss(..., reach={needed:.6g}), or a smaller region"
         )
 
 

@@ -46,15 +46,15 @@ class Path:
         return np.asarray(self.weights @ self.points)
 
 
-def certified(path: Path, over: Region, curvature: float = 0.0) -> tuple[float, float]:
+def certify_excess(path: Path, over: Region, curvature: float = 0.0) -> tuple[float, float]:
     """(regret, error): their sum bounds the excess risk of the mean point; the best of the ways to split curvature.
 
     >>> from unworn.learn.regions import Ball
     >>> one, none = np.ones(1), np.zeros(1)
     >>> path = Path(np.zeros((1, 2)), np.array([[0.1, 0.0]]), np.full((1, 2), 0.03), none, one)
-    >>> [round(part, 4) for part in certified(path, Ball(1.0))]
+    >>> [round(part, 4) for part in certify_excess(path, Ball(1.0))]
     [0.1, 0.0424]
-    >>> round(sum(certified(path, Ball(1.0), curvature=1.0)), 4)
+    >>> round(sum(certify_excess(path, Ball(1.0), curvature=1.0)), 4)
     0.0089
     """
     return min(_ways(path, over, curvature), key=sum)

@@ -16,10 +16,20 @@ from unworn.errors import UnwornError
 from unworn.learn.regions import Floats, Region
 from unworn.queries.learning.linear_features import Feature
 from unworn.queries.learning.linear_losses import LinearLoss
+from unworn.queries.learning.slope_table import SlopeTable
 
 WHAT = "excess population risk of a minimiser"
 NOT_CUT = "The risk is that of the declared problem: features and target cut to their bounds and scaled to [-1, 1]."
 PUBLIC_BLOCKS = "The seed that chose the blocks of coordinates was fixed without looking at the rows or at any answer."
+
+
+def as_table(table: SlopeTable) -> str:
+    """What is certified of a loss of one's own."""
+    return (
+        f"The risk is that of the {table.name} loss as tabulated. The function it was made from lies within "
+        f"{table.distance:g} of the table, if it is convex and has the slope that was given: then its own excess is at "
+        f"most {2 * table.distance:g} more."
+    )
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,6 @@ THEOREMS = {
 
 BY = {
     "by its curvature": "; certified by the curvature asked for at the point",
-    "by its risk": "; certified by the risk asked for at the point, since no loss is below 0",
+    "by its risk": "; certified by the risk asked for at the point, since no loss is below its least value",
 }
 """By how ``picked`` ends: what the bound rests on, where it is not the gradients alone."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
+from unworn.basics.float_settings import with_usual_floats
 from unworn.errors import Unaskable
 from unworn.ledger import Store, ledger_exists, ledger_url
 from unworn.ledger.registry import PER_USER, PerUser
@@ -18,6 +19,7 @@ from unworn.universe.domain.domain import Domain
 from unworn.universe.workload import Workload
 
 
+@with_usual_floats
 def fit(
     frame: Any,
     workload: Workload | int,
@@ -76,8 +78,8 @@ def fit(
     100
     """
     from unworn.holdout.rows_ledger import check_domain_readable, find_ledger
-    from unworn.release.methods.method_choice import chosen
-    from unworn.release.sealing import sealed
+    from unworn.release.methods.method_choice import choose_method
+    from unworn.release.sealing import seal_and_release
     from unworn.rows import Sample
     from unworn.rows.memory.domain_coding import CodedRows
     from unworn.universe.workload import Marginals
@@ -97,14 +99,16 @@ def fit(
     shared = None if uses is None else Uses.of(uses, "release")
     rows = sample.size if shared is None else shared.size(sample.size)
     problem = Problem(rows, known, asked, epsilon, delta, confidence)
-    way = chosen(method, problem)
+    way = choose_method(method, problem)
     # Rows that the domain has no place for are refused before there is a ledger; but where one may know these rows, or
     # columns of them, it is asked first, or refusals would answer questions about rows whose terms are fixed.
     tables = CodedRows(sample, known) if memory or is_unknown(sample, ledger) else None
     auto = isinstance(method, str) and method == "auto"
     place = memory or find_ledger(sample, ledger)
     try:
-        made = sealed(sample, place, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables)
+        made = seal_and_release(
+            sample, place, problem, way, name=name, uses=shared, auto=auto, progress=progress, tables=tables
+        )
     except BaseException:
         place.withdraw()
         raise

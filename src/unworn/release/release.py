@@ -16,7 +16,7 @@ from unworn.queries import Query
 from unworn.queries.language.means import Share
 from unworn.queries.row_protocol import Column
 from unworn.queries.table_output import to_frame
-from unworn.release.folder.packing import Arrays, packed
+from unworn.release.folder.packing import Arrays, pack_outcome
 from unworn.release.intervals import Intervals
 from unworn.release.methods.method import Method, ReleaseOutcome
 from unworn.release.problem import Problem
@@ -79,7 +79,7 @@ class Release:
     @cached_property
     def content(self) -> tuple[dict[str, Any], Arrays]:
         """What was signed: structure and arrays, as they were read, bit for bit, where they were read."""
-        return packed(self.outcome) if self._content is None else self._content
+        return pack_outcome(self.outcome) if self._content is None else self._content
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -139,13 +139,13 @@ class Release:
 
     def columns(self, rows: int, seed: int = 0) -> dict[str, Column]:
         """The same rows, column by column."""
-        from unworn.universe.domain.domain_rows import decoded
+        from unworn.universe.domain.domain_rows import decode_places
 
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise ValueError(f"rows is a whole number from 1, not {rows!r}")
         stream = Stream(bytes(32), "synthetic rows", seed)
         codes = self.model.draw(stream, rows)
-        return decoded(self.problem.domain, codes, stream.beside("inside bins", seed))
+        return decode_places(self.problem.domain, codes, stream.beside("inside bins", seed))
 
     # ------------------------------------------------------------------ looking
 

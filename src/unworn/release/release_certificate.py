@@ -111,7 +111,7 @@ class ReleaseCertificate:
     def from_json(cls, data: Any) -> ReleaseCertificate:
         """Read a certificate somebody else wrote, and check it: see :meth:`verify`."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise Tampered(f"this is no release's certificate: its 'format' should be {FORMAT!r}")
+            raise Tampered(f"this is not a release's certificate: its 'format' should be {FORMAT!r}")
         said = {name: value for name, value in data.items() if name not in ("format", "terms", "signature")}
         certificate = cls(Entry.from_json(data.get("terms")), said, str(data.get("signature")))
         certificate.verify()
@@ -127,7 +127,7 @@ class ReleaseCertificate:
             signed = False
         if not signed:
             raise Tampered("the certificate of this release is not what was signed")
-        problem, method = promised(terms)
+        problem, method = read_promise(terms)
         for name, value in follows(self.first, problem, method).items():
             former = [_FORMER.get(words, words) for words in value] if name == "assumptions" else value
             if canonical(self.said.get(name)) not in (canonical(value), canonical(former)):
@@ -151,7 +151,7 @@ class ReleaseCertificate:
         )
 
 
-def promised(terms: Terms) -> tuple[Problem, Method]:
+def read_promise(terms: Terms) -> tuple[Problem, Method]:
     """What entry 0 seals rows for; ``Tampered`` where its method would reveal more than its budget, or is none."""
     from unworn.release.methods.method_choice import method_from_json
 

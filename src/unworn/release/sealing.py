@@ -8,6 +8,8 @@ two different releases of the same rows would reveal twice as much.
 
 from __future__ import annotations
 
+import numpy as np
+
 from unworn.errors import Conflict, Failed, Mismatch, ReadOnly, Unavailable
 from unworn.holdout.opening import open_rows
 from unworn.holdout.row_recognition import knows
@@ -17,7 +19,7 @@ from unworn.ledger import Entry, Key, Store
 from unworn.mechanisms.sealed_release import Released
 from unworn.noise import Stream
 from unworn.record.declared_uses import Uses
-from unworn.release.folder.packing import digest, packed, path
+from unworn.release.folder.packing import digest, pack_outcome, path
 from unworn.release.intervals import Intervals
 from unworn.release.methods.method import Method, Progress, ReleaseOutcome
 from unworn.release.methods.method_choice import method_from_json
@@ -28,7 +30,7 @@ from unworn.rows import Sample
 from unworn.rows.memory.domain_coding import CodedRows
 
 
-def sealed(
+def seal_and_release(
     sample: Sample,
     place: RowsLedger,
     problem: Problem,
@@ -67,6 +69,8 @@ def sealed(
         method = method_from_json(entered.sealed_for.method)
         method.check(problem)
     if tables is None or opened.rows is not sample:
+        if not isinstance(opened.rows, Sample):
+            raise TypeError("a release is made of rows in memory")
         tables = CodedRows(opened.rows, problem.domain)
     noise = Stream(key.derive("unworn/noise"), "release", first.hash)
     outcome = _run(method, problem, tables, noise, progress)
@@ -78,7 +82,7 @@ def sealed(
         "population_error": intervals.population_error,
         "adaptive_width": intervals.adaptive.width,
         "numbers": outcome.numbers,
-        "digest": digest(*packed(outcome)),
+        "digest": digest(*pack_outcome(outcome)),
     }
     return Release(problem, method, outcome, ReleaseCertificate.sign(first, said, key), sample.backend)
 
@@ -103,7 +107,8 @@ def _run(
             raise
 
     try:
-        return method.run(problem, tables, noise, None if progress is None else listen)
+        with np.errstate(all="ignore"):  # of what the caller wants to hear of, something may be about rows
+            return method.run(problem, tables, noise, None if progress is None else listen)
     except Unavailable:
         raise
     except Exception:

@@ -12,7 +12,7 @@ import unworn.mechanisms
 from unworn.errors import Unaskable, UnwornError
 from unworn.lab.analysts import QuadraticAdaptive, SelectThenVote, SurpriseMaximiser
 from unworn.lab.audit import coverage
-from unworn.lab.audit.catalogue import COVERED, covered
+from unworn.lab.audit.catalogue import COVERED, coverage_case
 from unworn.mechanisms import GuessAndCheck, Naive, Offer, Published, Rounding, Thresholdout
 from unworn.mechanisms.contract.mechanism import Symbol
 
@@ -64,7 +64,7 @@ def test_bad_input() -> None:
     with pytest.raises(ValueError, match="repetitions"):
         coverage(Rounding(12), rows=60, asks=4, repetitions=0)
     with pytest.raises(UnwornError, match="There are"):
-        covered("nothing")
+        coverage_case("nothing")
 
 
 @pytest.mark.parametrize(

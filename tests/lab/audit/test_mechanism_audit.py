@@ -16,7 +16,7 @@ from unworn.events import Noised
 from unworn.lab.audit import Claim, Counted, audit, catalogue, find, mechanism_target, neighbours
 from unworn.lab.audit.catalogue import COVERED, PLANS, AuditPlan
 from unworn.lab.audit.counted_rows import CountedQuestion
-from unworn.lab.audit.mechanism_audit import claim_of, kebab, settled
+from unworn.lab.audit.mechanism_audit import claim_of, kebab, settle
 from unworn.lab.audit.mechanism_plays import laid_out
 from unworn.mechanisms import (
     BoundedNoise,
@@ -141,7 +141,7 @@ class Endless(SparseVector):
 class TellsTheCount(PrivateGuessAndCheck):
     """Releases the count of a wrong guess as it is."""
 
-    def told(self, offer: Offer, count: int, noise: Stream) -> Any:
+    def released_count(self, offer: Offer, count: int, noise: Stream) -> Any:
         return count
 
 
@@ -340,13 +340,13 @@ def test_no_claim_is_for_more_tops_than_asks() -> None:
 
 @pytest.mark.parametrize("mechanism", [Laplace(), SparseVector(), Subsampled(drawn=500)])
 def test_what_is_left_open_is_chosen_for_the_plan(mechanism: Mechanism) -> None:
-    chosen = settled(mechanism, 2_000, 4)
+    chosen = settle(mechanism, 2_000, 4)
     assert chosen == mechanism.settled(2_000, 0.95, 4) != mechanism
     made = mechanism_target(mechanism, 2_000, 4)
     assert made.claimed == claim_of(chosen, 2_000, 4) == claim_of(mechanism, 2_000, 4)
     assert "=None" not in made.note
     assert not audit(made, trials=100).refuted
-    assert settled(chosen, 2_000, 4) is chosen
+    assert settle(chosen, 2_000, 4) is chosen
 
 
 @pytest.mark.parametrize(

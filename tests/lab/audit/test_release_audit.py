@@ -16,7 +16,7 @@ from unworn.bounds.privacy import Profile
 from unworn.errors import Unaskable
 from unworn.lab.audit import Claim, audit, catalogue, find
 from unworn.lab.audit.cell_counts import Cells, replaced, spread_evenly
-from unworn.lab.audit.release_audit import called, laid_out, release_target
+from unworn.lab.audit.release_audit import laid_out, method_name, release_target
 from unworn.lab.audit.release_plans import RELEASES, ReleasePlan
 from unworn.noise import Stream
 from unworn.release.methods.additive_noise import GaussianRelease, LaplaceRelease
@@ -309,8 +309,8 @@ def test_targets_say_what_they_audit() -> None:
     assert str(made.claimed) == "ε = 2"
     assert made.pairs[0].label == "one row in cell (1, 1) instead of (0, 0)"
     assert str(find("release-mwem-gaussian").claimed) == "ε = 4 at δ = 0.1"
-    assert [called(kind()) for kind in METHODS.values()] == list(METHODS)
-    assert called(Talkative()) == "talkative"
+    assert [method_name(kind()) for kind in METHODS.values()] == list(METHODS)
+    assert method_name(Talkative()) == "talkative"
     claim = Claim.pure(0.5)
     assert release_target(LaplaceRelease(), NAMED["release-laplace"].problem, claimed=claim).claimed is claim
 
@@ -328,7 +328,7 @@ def test_a_table_of_cells() -> None:
     for cell in ((0,), (0, 3), (-1, 0)):
         with pytest.raises(ValueError, match="a place on each of the 2 columns"):
             replaced([[1, 1, 1], [1, 1, 1]], cell, (0, 0))
-    with pytest.raises(ValueError, match="no neighbours"):
+    with pytest.raises(ValueError, match="not neighbours"):
         first.differs(Cells([9]))
 
 

@@ -8,7 +8,7 @@ import pytest
 from unworn.bounds.privacy import Homogeneous, compose
 from unworn.bounds.privacy.pairs import cosine_atoms, gaussian_atoms, response_atoms
 from unworn.errors import MissingExtra
-from unworn.lab.theorems.library_accounting import accounted
+from unworn.lab.theorems.library_accounting import account_losses
 
 GRID = np.linspace(0.0, 0.12, 13)
 
@@ -18,7 +18,7 @@ def test_the_public_library_agrees_on_cosine_noise(width: int, parts: int, digit
     pytest.importorskip("dp_accounting")
     atoms = cosine_atoms(width)
     grid = GRID * 500 / width
-    ours, theirs = compose(atoms, 40).delta(grid), accounted(atoms, 40, step=atoms.spread / parts).delta(grid)
+    ours, theirs = compose(atoms, 40).delta(grid), account_losses(atoms, 40, step=atoms.spread / parts).delta(grid)
     assert np.allclose(ours, theirs, rtol=digits, atol=1e-9)
 
 
@@ -39,24 +39,26 @@ def test_the_public_library_agrees_on_lattices() -> None:
     pytest.importorskip("dp_accounting")
     drawn = response_atoms(0.5, 0.1)
     together = compose(drawn, 300, step=drawn.top)
-    assert np.allclose(together.delta(GRID), accounted(drawn, 300, step=drawn.top).delta(GRID), rtol=1e-7, atol=1e-10)
+    assert np.allclose(
+        together.delta(GRID), account_losses(drawn, 300, step=drawn.top).delta(GRID), rtol=1e-7, atol=1e-10
+    )
     plain = response_atoms(0.02)
     exact = Homogeneous(0.02, 0.0, 200)
-    assert np.allclose(exact.delta(GRID), accounted(plain, 200, step=plain.top).delta(GRID), rtol=1e-7, atol=1e-10)
+    assert np.allclose(exact.delta(GRID), account_losses(plain, 200, step=plain.top).delta(GRID), rtol=1e-7, atol=1e-10)
     wide = gaussian_atoms(10.0)
-    ours, theirs = compose(wide, 5, step=0.005), accounted(wide, 5, step=0.005)
+    ours, theirs = compose(wide, 5, step=0.005), account_losses(wide, 5, step=0.005)
     assert np.allclose(ours.delta(GRID), theirs.delta(GRID), rtol=1e-6, atol=1e-9)
 
 
 def test_without_it_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
     with pytest.raises(MissingExtra, match=r"unworn\[accounting\]"):
-        accounted(response_atoms(1.0), 1)
+        account_losses(response_atoms(1.0), 1)
 
 
 def test_mistakes_are_refused() -> None:
     with pytest.raises(ValueError, match="whole"):
-        accounted(response_atoms(1.0), 0)
+        account_losses(response_atoms(1.0), 0)
     pytest.importorskip("dp_accounting")
     with pytest.raises(ValueError, match="step"):
-        accounted(response_atoms(1.0), 1, step=0.0)
+        account_losses(response_atoms(1.0), 1, step=0.0)

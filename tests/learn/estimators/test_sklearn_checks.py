@@ -13,6 +13,7 @@ from unworn.learn.estimators import (
     AskedLinearRegression,
     AskedLinearSVM,
     AskedLogisticRegression,
+    AskedMajority,
     AskedQuantileRegressor,
     AskedStumps,
 )
@@ -24,6 +25,7 @@ ESTIMATORS = [
     AskedLinearRegression(iterations=8, random_state=0),
     AskedQuantileRegressor(iterations=8, random_state=0),
     AskedStumps(iterations=4, cuts=2, random_state=0),
+    AskedMajority(rounds=3, cuts=2, random_state=0),
 ]
 
 

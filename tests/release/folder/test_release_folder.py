@@ -22,10 +22,10 @@ from unworn.basics.json_text import write_json
 from unworn.errors import MissingExtra, Tampered
 from unworn.ledger import MemoryStore, open_store
 from unworn.release import Release, fit
-from unworn.release.folder.array_file import expected
+from unworn.release.folder.array_file import expected_arrays
 from unworn.release.folder.packing import digest
 from unworn.release.folder.release_folder import check_sheets, is_release
-from unworn.release.folder.spreadsheets import file_name, written
+from unworn.release.folder.spreadsheets import file_name, write_cell
 from unworn.release.methods.mwem import MWEM
 from unworn.release.problem import Problem
 from unworn.universe.domain.domain import OTHER, Bins, Domain
@@ -482,7 +482,7 @@ def test_sheets_that_were_touched(folder: Path, where: str) -> None:
 
 def test_files_that_nobody_signed(folder: Path) -> None:
     (folder / "tables" / "more.csv").write_text("a\n1\n")
-    with pytest.raises(Tampered, match=r"no part of the release: tables/more\.csv"):
+    with pytest.raises(Tampered, match=r"not part of the release: tables/more\.csv"):
         check_sheets(folder, Release.load(folder))
 
 
@@ -541,18 +541,18 @@ def test_terms_that_are_signed_but_cannot_be(release: Release, folder: Path) -> 
 
 def test_sizes_follow_from_the_terms(release: Release) -> None:
     structure, arrays = release.content
-    wanted = expected(release.problem, structure)
+    wanted = expected_arrays(release.problem, structure)
     assert {name: (array.dtype.str, array.shape) for name, array in arrays.items()} == wanted
     columns = [f"x{place}" for place in range(20)]
     every = Both(tuple(Ranges(name) for name in columns))
     wide = Problem(10, Domain({name: range(5_700) for name in columns}), every, 1.0, 0.0)
     with pytest.raises(Tampered, match="would take 2,599,656,000 bytes"):
-        expected(wide, {"model": None, "answers": False, "measured": []})
+        expected_arrays(wide, {"model": None, "answers": False, "measured": []})
 
 
 def test_a_cell_is_quoted_where_it_must_be() -> None:
     for text in ("plain", "a,b", 'say "x"', "two\nlines", " space ", "", "0"):
-        assert next(csv.reader(io.StringIO(written(text)))) == [text]
+        assert next(csv.reader(io.StringIO(write_cell(text)))) == [text]
 
 
 # ---------------------------------------------------------------------- in a notebook

@@ -23,7 +23,7 @@ from unworn.queries.row_protocol import Floats
 from unworn.release.methods.additive_noise import GaussianRelease
 from unworn.release.methods.averaged_mwem import AveragedMWEM
 from unworn.release.methods.method import Method, ReleaseOutcome
-from unworn.release.methods.method_choice import chosen
+from unworn.release.methods.method_choice import choose_method
 from unworn.release.methods.mwem import MWEM
 from unworn.release.methods.projection import Projection
 from unworn.release.methods.threshold_release import ThresholdRelease
@@ -81,9 +81,9 @@ def test_automatic_is_about_the_best_of_all() -> None:
     """Small and large tables, pure and not: never more than a third above the best of all methods."""
     for rows, delta in ((500, 1e-6), (30_000, 1e-6), (30_000, 0.0)):
         problem = Problem(rows, MIXED, Marginals(2) + Marginals(3), 1.0, delta)
-        plain = chosen("gaussian" if delta else "laplace", problem)
+        plain = choose_method("gaussian" if delta else "laplace", problem)
         best = min(largest(way, problem) for way in (MWEM(), Projection(), plain))
-        assert largest(chosen("auto", problem), problem) <= 4 / 3 * best
+        assert largest(choose_method("auto", problem), problem) <= 4 / 3 * best
 
 
 def test_the_averaged_analysis_step_by_step() -> None:

@@ -10,8 +10,8 @@ import pytest
 from unworn.bounds.budget import gaussian_mu
 from unworn.bounds.noise_tails import Noise
 from unworn.queries import col, share
-from unworn.release.methods.least_squares import varied
-from unworn.release.methods.table_strategy import TableStrategy, chosen, covered, maximal, solver
+from unworn.release.methods.least_squares import varying_columns
+from unworn.release.methods.table_strategy import TableStrategy, choose_tables, is_covered, maximal, solver
 from unworn.release.problem import Problem
 from unworn.universe.domain.domain import Domain
 from unworn.universe.workload import Conjunctions, Marginals, Shares, Thresholds, Workload
@@ -46,9 +46,9 @@ def test_the_budget_is_kept_and_every_table_known(noise: Noise, domain: Domain, 
     problem = Problem(10_000, domain, workload, 1.0, 1e-9 if noise == "gaussian" else 0.0)
     limit = gaussian_mu(1.0, 1e-9) if noise == "gaussian" else 1.0
     for larger in (False, True):
-        strategy = chosen(problem, noise, larger)
+        strategy = choose_tables(problem, noise, larger)
         assert 0.99 * limit <= spent(strategy, noise) <= limit
-        assert all(covered(strategy.tables, varied(domain.shape, block.axes)) for block in problem.blocks)
+        assert all(is_covered(strategy.tables, varying_columns(domain.shape, block.axes)) for block in problem.blocks)
         assert len(set(strategy.tables)) == len(strategy.tables) == len(strategy.scales)
 
 
@@ -59,7 +59,7 @@ def test_it_beats_the_plain_choice(noise: Noise, plain: float, better: float) ->
     threes = maximal(block.axes for block in problem.blocks)
     scale = math.sqrt(2 * 56) / gaussian_mu(1.0, 1e-9) if noise == "gaussian" else 2.0 * 56
     assert largest(problem, TableStrategy(threes, (scale,) * 56), noise) == pytest.approx(plain, rel=1e-3)
-    found = chosen(problem, noise, True)
+    found = choose_tables(problem, noise, True)
     assert largest(problem, found, noise) < better
     # Larger tables are worth it where a budget divided among many tables costs more than its root.
     assert (max(map(len, found.tables)) > 3) == (noise == "laplace")
@@ -69,11 +69,11 @@ def test_few_cells_are_measured_as_one_table() -> None:
     """Pure, and all pairs of five yes/no columns: the whole table at scale 2 says more than ten of scale 20."""
     domain = Domain({name: [0, 1] for name in "abcde"})
     problem = Problem(10_000, domain, Marginals(2), 1.0, 0.0)
-    found = chosen(problem, "laplace", True)
+    found = choose_tables(problem, "laplace", True)
     assert max(map(len, found.tables)) >= 4
     assert largest(problem, found, "laplace") <= math.sqrt(8.0 * 8.0)  # a pair's cell is a sum of 8 of them
 
 
 def test_without_larger_tables_those_asked_for_are_measured() -> None:
     problem = Problem(10_000, DOMAIN, Marginals(2), 1.0, 0.0)
-    assert set(chosen(problem, "laplace", False).tables) <= {block.axes for block in problem.blocks}
+    assert set(choose_tables(problem, "laplace", False).tables) <= {block.axes for block in problem.blocks}

@@ -28,8 +28,9 @@ class Fingerprinting(Analyst):
     ----------
     Hardt and Ullman, "Preventing false discovery in interactive data analysis is hard", FOCS 2014; Steinke and
     Ullman, "Interactive fingerprinting codes and the hardness of preventing false discovery", COLT 2015. There the
-    probes are encrypted and adapt to who was accused; against noise that does not look at the question, neither is
-    needed.
+    probes have random biases, are encrypted, and adapt to who was accused; against noise that does not look at the
+    question, none of it is needed. A grid that is coarse, and around the value of all probes, withstands this analyst;
+    :class:`~unworn.lab.analysts.interactive_fingerprinting.InteractiveFingerprinting` it does not.
 
     Examples
     --------

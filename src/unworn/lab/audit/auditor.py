@@ -12,7 +12,7 @@ import numpy as np
 from unworn.bounds import clopper_pearson
 from unworn.bounds.numerics import Floats, whole
 from unworn.lab.audit.claim import Claim
-from unworn.lab.audit.outcome_search import Found, proposals
+from unworn.lab.audit.outcome_search import CountedOutcome, proposals
 from unworn.lab.audit.report import MeasuredOutcome, Report
 from unworn.lab.audit.target import Outcome, Outputs, Pair, Target
 
@@ -137,16 +137,16 @@ def _finalists(target: Target, runs: _Runs, searched: int, measured: int, log_si
     return [told[3] for told in clearest + widest]
 
 
-def _distinct(tried: Iterable[Found]) -> list[Found]:
+def _distinct(tried: Iterable[CountedOutcome]) -> list[CountedOutcome]:
     """Of outcomes that the same trials had, the first: the others are most likely the same in other words."""
-    seen: dict[tuple[int, int], Found] = {}
+    seen: dict[tuple[int, int], CountedOutcome] = {}
     for told in tried:
         seen.setdefault((told.first, told.second), told)
     return list(seen.values())
 
 
 def _promise(
-    claim: Claim, tried: list[Found], turned: bool, counted: int, measured: int, log_side: float
+    claim: Claim, tried: list[CountedOutcome], turned: bool, counted: int, measured: int, log_side: float
 ) -> tuple[Floats, Floats]:
     """What each outcome should give when it is measured, if it was one standard deviation lucky in the search."""
     counts = np.array([(told.second, told.first) if turned else (told.first, told.second) for told in tried], float)

@@ -98,6 +98,7 @@ PLANS: tuple[AuditPlan, ...] = (
         trials=4_000,
         name="sparse-vector-standard",
     ),
+    AuditPlan(SparseVector(0.6, 2.0, values=True), **_CLOSE, name="sparse-vector-values"),
     AuditPlan(Thresholdout(0.1, 0.025, budget=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
     AuditPlan(PrivateGuessAndCheck(0.1, 2.0, tops=1), **_CLOSE, guesses=(0.5, 0.5, 0.5)),
     AuditPlan(PrivateLadder(0.1, 2.0, tops=1, baseline=0.5), **_CLOSE),
@@ -127,7 +128,7 @@ COVERED: tuple[CoveragePlan, ...] = (
 """Mechanisms that the lab's analysts can play against, private or not: each comes with intervals."""
 
 
-def covered(name: str) -> CoveragePlan:
+def coverage_case(name: str) -> CoveragePlan:
     """How the intervals of the mechanism of this name are tested."""
     known = {kebab(type(plan.mechanism).__name__): plan for plan in COVERED}
     if name not in known:

@@ -53,7 +53,7 @@ class Cells:
         """How many rows would have to be replaced to make one table of the other."""
         if self.shape != other.shape or self.size != other.size:
             raise ValueError(
-                f"tables of {self.size} rows in {self.shape} cells and of {other.size} in {other.shape}: no neighbours"
+                f"tables of {self.size} rows in {self.shape} cells and of {other.size} in {other.shape}: not neighbours"
             )
         return int(np.abs(self._cells - other._cells).sum()) // 2
 

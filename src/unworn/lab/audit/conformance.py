@@ -15,10 +15,10 @@ from unworn.bounds.numerics import whole
 from unworn.errors import Unaskable
 from unworn.lab.audit.auditor import CONFIDENCE, audit
 from unworn.lab.audit.cell_counts import Cells
-from unworn.lab.audit.release_audit import called, release_target, small_enough
+from unworn.lab.audit.release_audit import method_name, release_target, small_enough
 from unworn.lab.audit.report import Report
 from unworn.noise import Stream
-from unworn.release.folder.packing import Arrays, digest, packed, unpacked
+from unworn.release.folder.packing import Arrays, digest, pack_outcome, unpack_outcome
 from unworn.release.methods.method import Method, ReleaseOutcome
 from unworn.release.problem import Problem
 from unworn.universe.domain.domain import Domain
@@ -105,11 +105,11 @@ def check_release(
         refused += not able and not said
         if able:
             for step in (_public, _rows):
-                found += _told(step, method, problem)
+                found += _faults_of(step, method, problem)
             if not found and problem.cells <= _RUN:
-                found += _told(_errors, method, problem, worlds, seed)
+                found += _faults_of(_errors, method, problem, worlds, seed)
                 if small_enough(problem):
-                    found += _told(_privacy, method, problem, trials, seed, audits)
+                    found += _faults_of(_privacy, method, problem, trials, seed, audits)
         faults += [where + fault for fault in found]
     if problems and refused == len(problems):
         faults.append("it refuses every problem it was tried on: give problems= that it can do")
@@ -117,10 +117,10 @@ def check_release(
         able, said = _able(method, problem)
         if able or said:
             faults.append(f"{problem.workload!r} of {problem.rows:,} rows: " + (said or "check() should refuse it"))
-    return Conformance(called(method), len(problems), refused, tuple(faults), tuple(audits))
+    return Conformance(method_name(method), len(problems), refused, tuple(faults), tuple(audits))
 
 
-def _told(step: Callable[..., Iterator[str]], *given: Any) -> list[str]:
+def _faults_of(step: Callable[..., Iterator[str]], *given: Any) -> list[str]:
     """The faults that a step finds; that it fails is one too."""
     found: list[str] = []
     try:
@@ -164,12 +164,12 @@ def _rows(method: Method, problem: Problem) -> Iterator[str]:
     steps: list[tuple[int, int]] = []
     outcome = ours.run(problem, rows, Stream(bytes(32), "one"), lambda *step: steps.append(step))
     yield from _misfits(problem, outcome)
-    structure, arrays = packed(outcome)
+    structure, arrays = pack_outcome(outcome)
     first = digest(structure, arrays)
-    if digest(*packed(ours.run(problem, rows, Stream(bytes(32), "one")))) != first:
+    if digest(*pack_outcome(ours.run(problem, rows, Stream(bytes(32), "one")))) != first:
         yield "the same rows and the same key gave another release: all randomness comes from the stream"
-    read = unpacked(problem, json.loads(json.dumps(structure, allow_nan=False)), arrays)
-    if not _same(arrays, packed(read)[1]):
+    read = unpack_outcome(problem, json.loads(json.dumps(structure, allow_nan=False)), arrays)
+    if not _same(arrays, pack_outcome(read)[1]):
         yield "what was saved is read back as something else"
     if any(not 0 <= done <= total for done, total in steps):
         yield f"progress is told as (steps done, steps in all), not {steps}"

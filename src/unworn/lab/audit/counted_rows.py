@@ -75,7 +75,7 @@ class Counted:
     def differs(self, other: Counted) -> int:
         """In how many rows two tables differ: neighbours differ in one."""
         if self._values.shape != other._values.shape:
-            raise ValueError(f"tables of shapes {self._values.shape} and {other._values.shape} are no neighbours")
+            raise ValueError(f"tables of shapes {self._values.shape} and {other._values.shape} are not neighbours")
         return int((self._values != other._values).any(axis=0).sum())
 
     def statistics(self, queries: Sequence[Query], part: tuple[int, int] | None = None) -> list[Any]:

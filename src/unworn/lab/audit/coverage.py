@@ -156,7 +156,7 @@ def coverage(
 
 
 @contextmanager
-def registered(kind: type[Mechanism]) -> Iterator[None]:
+def register_meanwhile(kind: type[Mechanism]) -> Iterator[None]:
     """A holdout finds its mechanism by the name in entry 0: let it find one that is not of this package, meanwhile."""
     if mechanisms.kinds().get(kind.__name__) is kind:
         yield
@@ -183,7 +183,7 @@ def _played(
     worlds: list[World] = [FiniteWorld(4 * rows, forms=form) for form in forms]
     for world in worlds if analyst.finite else [SignWorld(), *worlds]:
         try:
-            with registered(type(mechanism)):
+            with register_meanwhile(type(mechanism)):
                 return run(world, analyst, mechanism, rows, asks, repetitions, seed, confidence, True, tick)
         except Unaskable:
             continue

@@ -41,7 +41,7 @@ def claim_of(mechanism: Mechanism, rows: int, asks: int) -> Claim:
     >>> print(claim_of(Gaussian(0.1), rows=20, asks=4), "|", claim_of(Laplace(0.1), rows=20, asks=4))
     μ = 1 | ε = 2
     """
-    told = profile_of(settled(mechanism, rows, asks), rows, asks)
+    told = profile_of(settle(mechanism, rows, asks), rows, asks)
     if told is None:
         raise ValueError(
             f"{type(mechanism).__name__} claims no privacy: give it a method profile(rows, asks) that returns a "
@@ -75,13 +75,13 @@ def profile_of(mechanism: Mechanism, rows: int, asks: int) -> Profile | None:
     return privacy.profile(event, rows, asks) if isinstance(event, Noised | Drew) else None
 
 
-def settled(mechanism: Kind, rows: int, asks: int) -> Kind:
+def settle(mechanism: Kind, rows: int, asks: int) -> Kind:
     """What a holdout would seal: with what the configuration leaves open chosen for the plan.
 
     >>> from unworn.mechanisms import Laplace
-    >>> settled(Laplace(0.1), rows=20, asks=4)
+    >>> settle(Laplace(0.1), rows=20, asks=4)
     Laplace(scale=0.1)
-    >>> settled(Laplace(), rows=10_000, asks=4).scale == Laplace.for_(rows=10_000, asks=4).scale
+    >>> settle(Laplace(), rows=10_000, asks=4).scale == Laplace.for_(rows=10_000, asks=4).scale
     True
     """
     rows, asks = whole("rows", rows, 1), whole("asks", asks, 1)
@@ -135,7 +135,7 @@ def mechanism_target(
     laplace: claims ε = 0.5, is at least ε = 0...: not refuted
     """
     places = whole("places", places, 1)
-    mechanism = settled(mechanism, rows, asks)
+    mechanism = settle(mechanism, rows, asks)
     begun = _begun(mechanism, rows, asks)
     yes = (rows - 1) // 2 if others is None else others
     expected = None if guesses is None else [Guess(guess) for guess in guesses]

@@ -12,7 +12,7 @@ from unworn.bounds.numerics import whole
 from unworn.errors import Refused
 from unworn.holdout import Holdout
 from unworn.lab.audit.conformance import Conformance
-from unworn.lab.audit.coverage import coverage, registered
+from unworn.lab.audit.coverage import coverage, register_meanwhile
 from unworn.ledger import Store
 from unworn.ledger.stores.memory_store import MemoryStore
 from unworn.mechanisms import Guess, Mechanism, Offer, State, from_json
@@ -59,7 +59,7 @@ def check_mechanism(
     """
     rows, asks = whole("rows", rows, 10), whole("asks", asks, 2)
     kind, faults, refused = type(mechanism), list[str](), 0
-    with registered(kind):
+    with register_meanwhile(kind):
         try:
             ours = settle_parameters(mechanism, rows, _CONFIDENCE, asks)
             faults += _terms(ours)

@@ -28,7 +28,7 @@ _SETS = 48
 
 
 @dataclass(frozen=True)
-class Found:
+class CountedOutcome:
     """An outcome with how many of the search's trials had it, on the first input and on the second."""
 
     outcome: Outcome
@@ -36,14 +36,14 @@ class Found:
     second: int
 
 
-def proposals(pair: Pair, one: Outputs, two: Outputs) -> tuple[int, list[Found]]:
+def proposals(pair: Pair, one: Outputs, two: Outputs) -> tuple[int, list[CountedOutcome]]:
     """Outcomes that may tell the inputs of a pair apart: the hints, sets of outputs, and half-lines of numbers.
 
     Found in every second trial, counted in the others (so many): what was only lucky does not stay in front.
     """
     (one, first), (two, second) = (one[::2], one[1::2]), (two[::2], two[1::2])
     counted = min(len(first), len(second))
-    told = [Found(hint, hint.count(first), hint.count(second)) for hint in pair.hints]
+    told = [CountedOutcome(hint, hint.count(first), hint.count(second)) for hint in pair.hints]
     telling = set(varying(np.concatenate([one, two, first, second])))
     coded = zip(codes(one), codes(two), codes(first), codes(second), strict=True)
     for length, (*learn, count_first, count_second) in enumerate(coded, start=1):
@@ -56,17 +56,17 @@ def proposals(pair: Pair, one: Outputs, two: Outputs) -> tuple[int, list[Found]]
     return counted, told
 
 
-def _half_lines(feature: OutputFeature, one: Numbers, two: Numbers) -> Iterator[Found]:
+def _half_lines(feature: OutputFeature, one: Numbers, two: Numbers) -> Iterator[CountedOutcome]:
     ones, twos = _sorted(one), _sorted(two)
     for cut in _cuts(np.concatenate([ones, twos])):
         below = [int(np.searchsorted(values, cut, side="right")) for values in (ones, twos)]
-        yield Found(Outcome(f"{feature.label} ≤ {cut:.6g}", partial(_at_most, feature, cut)), *below)
+        yield CountedOutcome(Outcome(f"{feature.label} ≤ {cut:.6g}", partial(_at_most, feature, cut)), *below)
         under = [int(np.searchsorted(values, cut, side="left")) for values in (ones, twos)]
         over = (len(ones) - under[0], len(twos) - under[1])
-        yield Found(Outcome(f"{feature.label} ≥ {cut:.6g}", partial(_at_least, feature, cut)), *over)
+        yield CountedOutcome(Outcome(f"{feature.label} ≥ {cut:.6g}", partial(_at_least, feature, cut)), *over)
         if feature.whole:
             same = (below[0] - under[0], below[1] - under[1])
-            yield Found(Outcome(f"{feature.label} = {cut:.6g}", partial(_equal, feature, cut)), *same)
+            yield CountedOutcome(Outcome(f"{feature.label} = {cut:.6g}", partial(_equal, feature, cut)), *same)
 
 
 def _sorted(values: Numbers) -> Numbers:
@@ -95,7 +95,7 @@ def _equal(feature: OutputFeature, cut: float, outputs: Outputs) -> NDArray[np.b
     return np.asarray(feature.of(outputs) == cut)
 
 
-def _sets(length: int, one: Codes, two: Codes, first: Codes, second: Codes, shown: Outputs) -> Iterator[Found]:
+def _sets(length: int, one: Codes, two: Codes, first: Codes, second: Codes, shown: Outputs) -> Iterator[CountedOutcome]:
     """Outputs (their first ``length`` places) in the order of their odds: the first of them, the first two, …"""
     keys, where, which = np.unique(np.concatenate([one, two]), return_index=True, return_inverse=True)
     if len(keys) > max(len(shown) // 10, _FEW):  # hardly any output came twice: these are not to be counted
@@ -108,10 +108,10 @@ def _sets(length: int, one: Codes, two: Codes, first: Codes, second: Codes, show
         for size in np.unique(np.geomspace(1, len(keys), _SETS).astype(np.int64)):
             label = key_of(shown[where[ranked[0]]]) + (f" or {size - 1} more" if size > 1 else "")
             chosen = Outcome(label, partial(_among, length, np.sort(keys[ranked[:size]])))
-            yield Found(chosen, int(firsts[size - 1]), int(seconds[size - 1]))
+            yield CountedOutcome(chosen, int(firsts[size - 1]), int(seconds[size - 1]))
         for rank in ranked[1:_SETS]:
             single = Outcome(key_of(shown[where[rank]]), partial(_among, length, keys[rank : rank + 1]))
-            yield Found(single, int(ones[rank]), int(twos[rank]))
+            yield CountedOutcome(single, int(ones[rank]), int(twos[rank]))
 
 
 def _occurrences(keys: Codes, told: Codes) -> NDArray[np.int64]:

@@ -104,27 +104,27 @@ def release_target(
     moved = changes or [((0,) * len(shape), tuple(size - 1 for size in shape))]
     pairs = [Pair(*replaced(stay, *cells), f"one row in cell {cells[1]} instead of {cells[0]}") for cells in moved]
     return Target(
-        name or called(method),
+        name or method_name(method),
         claimed or claim_of_release(method, problem),
         pairs,
         partial(_runs, method, problem, _names(method, problem, pairs[0].first)),
         trials,
-        note=f"{described(method)}, {problem.rows} rows, {problem.questions} questions of {problem.cells} cells",
+        note=f"{describe_method(method)}, {problem.rows} rows, {problem.questions} questions of {problem.cells} cells",
     )
 
 
-def called(method: Method) -> str:
+def method_name(method: Method) -> str:
     """The name a method is asked for by; for one that is not of this package, its class's.
 
     >>> from unworn.release.methods.mwem import MWEM
-    >>> called(MWEM())
+    >>> method_name(MWEM())
     'mwem'
     """
     kind = type(method)
     return next((name for name, known in METHODS.items() if known is kind), kebab(kind.__name__))
 
 
-def described(method: Method) -> str:
+def describe_method(method: Method) -> str:
     """The configuration, without what was left open."""
     chosen = {field.name: getattr(method, field.name) for field in fields(method)}
     said = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value is not None)

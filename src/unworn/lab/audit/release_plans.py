@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unworn.lab.audit.cell_counts import Cell
-from unworn.lab.audit.release_audit import called, release_target
+from unworn.lab.audit.release_audit import method_name, release_target
 from unworn.lab.audit.target import Target
 from unworn.release.methods.additive_noise import GaussianRelease, LaplaceRelease
 from unworn.release.methods.averaged_mwem import AveragedMWEM
@@ -39,7 +39,7 @@ class ReleasePlan:
     @property
     def called(self) -> str:
         """The name it is found by."""
-        return f"release-{self.name or called(self.method)}"
+        return f"release-{self.name or method_name(self.method)}"
 
     def target(self) -> Target:
         return release_target(

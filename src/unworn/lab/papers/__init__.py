@@ -1,1 +1,1 @@
-"""Claims of papers, run again: one file per claim, each a command (``python -m unworn.lab.papers.freedman``)."""
+"""Claims of papers and lectures, run again: one file per claim, found by its name (see ``claim_contract``)."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from unworn.bounds.numerics import Floats, check_whole
 from unworn.bounds.privacy.loss_distributions import Atoms
-from unworn.bounds.privacy.profiles import checked_epsilon, settled
+from unworn.bounds.privacy.profiles import checked_epsilon, round_up
 from unworn.errors import MissingExtra
 
 _LIGHT = 1e-40  # lighter atoms count as infinite losses
@@ -30,17 +30,17 @@ class AccountedProfile:
     def delta(self, epsilon: ArrayLike) -> Floats:
         values = checked_epsilon(epsilon)
         found = np.asarray(self.distribution.get_delta_for_epsilon(values.ravel().tolist()), dtype=float)
-        return settled(found.reshape(values.shape))
+        return round_up(found.reshape(values.shape))
 
 
-def accounted(atoms: Atoms, k: int, step: float | None = None) -> AccountedProfile:
+def account_losses(atoms: Atoms, k: int, step: float | None = None) -> AccountedProfile:
     """The profile of ``k`` answers with these losses, by ``dp_accounting``; slower and larger than ``compose``.
 
     ``step`` is the lattice's, by default a sixty-fourth of one answer's spread.
 
     >>> from unworn.bounds.privacy.pairs import response_atoms
     >>> from unworn.bounds.privacy.profiles import Pure
-    >>> once = accounted(response_atoms(1.0), 1, step=0.25)
+    >>> once = account_losses(response_atoms(1.0), 1, step=0.25)
     >>> bool(abs(once.delta(0.5) - Pure(1.0).delta(0.5)) < 1e-9)
     True
     """

@@ -7,9 +7,7 @@ is then hardly worse than one that was not: a p-value that must be below a for t
 Three ways to know m, how they add up, and the correction. Where a mechanism is deterministic and its transcript is
 coded, :mod:`~unworn.bounds.compression` does the same without slack, and better: a likely transcript pays less.
 
-Not here: (eps, delta)-differential privacy. Rogers, Roth, Smith and Thakkar (2016) bound it for independent rows by
-O(eps^2 n + n sqrt(delta / eps)) bits, with slack e^(-eps^2 n) + O(n sqrt(delta / eps)). The constants inside the O are
-not ones we could confirm, and a certificate cannot rest on an O.
+For (eps, delta)-differential privacy see :mod:`~unworn.lab.theorems.approximate_privacy`.
 
 References
 ----------

@@ -13,7 +13,7 @@ import numpy as np
 
 from unworn.bounds.numerics import check_probability, check_rows, check_whole
 from unworn.bounds.sparse.crossing import run_price
-from unworn.bounds.sparse.sparse_vector_bounds import empirical_error, refreshed
+from unworn.bounds.sparse.sparse_vector_bounds import empirical_error, refreshed_run
 from unworn.noise import Stream
 
 CERTIFIED, THEOREM, MEASURED = "certified (Theorem D2)", "empirical error, theorem", "empirical error, measured"
@@ -47,7 +47,7 @@ def restarts(
     beta, table = 1.0 - confidence, list[dict[str, float | str]]()
     for m in tops:
         epsilon = restart_epsilon(rows, asks, m)
-        run = refreshed(epsilon, m)
+        run = refreshed_run(epsilon, m)
         errors = {
             CERTIFIED: run_price(run, rows, asks, beta).width,
             THEOREM: empirical_error(run, asks, beta) / rows,
@@ -70,7 +70,7 @@ def measured_error(asks: int, tops: int, epsilon: float, noise: Stream) -> int:
     from unworn.noise.discrete_laplace import laplace
 
     check_whole("the number of asks", asks, 2)
-    run = refreshed(epsilon, tops)
+    run = refreshed_run(epsilon, tops)
     thresholds = laplace(noise, run.threshold, tops)
     counts = laplace(noise, run.question, asks)
     clear = min(tops, asks) - 1

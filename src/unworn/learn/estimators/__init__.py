@@ -9,6 +9,7 @@ found in the rows. By default features and targets are taken to be standardised,
 """
 
 from unworn.learn.estimators.classifiers import AskedLinearSVM, AskedLogisticRegression
+from unworn.learn.estimators.majority import AskedMajority
 from unworn.learn.estimators.mixture_estimator import AskedGaussianMixture
 from unworn.learn.estimators.regressors import AskedLinearRegression, AskedQuantileRegressor
 from unworn.learn.estimators.stumps import AskedStumps
@@ -18,6 +19,7 @@ __all__ = [
     "AskedLinearRegression",
     "AskedLinearSVM",
     "AskedLogisticRegression",
+    "AskedMajority",
     "AskedQuantileRegressor",
     "AskedStumps",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unworn.holdout import Holdout
-from unworn.learn.estimators.linear_estimator import LinearEstimator, checked
+from unworn.learn.estimators.linear_estimator import LinearEstimator, check_given_rows
 from unworn.learn.estimators.sklearn_library import ClassifierMixin, check_classification_targets, type_of_target
 from unworn.queries.learning.linear_losses import LinearLoss, hinge, logistic
 from unworn.queries.row_protocol import Floats
@@ -44,7 +44,7 @@ class AskedClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Seal the rows and learn from answers alone."""
-        X, y = checked(self, X, y)
+        X, y = check_given_rows(self, X, y)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if type_of_target(y) == "multiclass" or len(self.classes_) > 2:

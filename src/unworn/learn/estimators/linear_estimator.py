@@ -12,10 +12,11 @@ from unworn.errors import Unaskable
 from unworn.holdout import Holdout
 from unworn.learn import Ball, Feature, Minimum, Region, minimise
 from unworn.learn.estimators.sklearn_library import BaseEstimator, check_is_fitted, check_random_state, validate_data
+from unworn.learn.given_columns import GivenColumns
 from unworn.learn.iteration_plan import plan_descent
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.queries.learning.linear_losses import LinearLoss
-from unworn.queries.row_protocol import Column, Floats
+from unworn.queries.row_protocol import Floats
 from unworn.rows.sql.engine_choice import is_stored
 
 
@@ -42,7 +43,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         plan = plan_descent(
             len(X), loss, over, ridge=self.ridge, confidence=self.confidence, iterations=self.iterations
         )
-        store = seeded(seed_of(self.random_state))
+        store = keys_from_seed(seed_of(self.random_state))
         mechanism = plan.mechanism if self.mechanism is None else self.mechanism
         holdout = Holdout(
             X, y, mechanism=mechanism, asks=plan.asks, confidence=self.confidence, ledger=store, name="fit"
@@ -77,20 +78,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, reset=False, dtype=np.float64)
         loss, at = self.minimum_.loss, np.array(self.minimum_.coefficients)
         columns = {name: X[:, place] for place, name in enumerate(dict.fromkeys(f.name for f in loss.features))}
-        return loss.score(at, GivenColumns(columns, len(X)))
-
-
-class GivenColumns:
-    """The asker's own rows, as a loss reads columns."""
-
-    def __init__(self, columns: dict[str, Floats], size: int) -> None:
-        self.size, self._columns = size, columns
-
-    def column(self, name: str) -> Column:
-        return Column("number", self._columns[name])
-
-    def pick(self, values: NDArray[Any]) -> NDArray[Any]:
-        return values
+        return loss.score(at, GivenColumns(columns))
 
 
 def columns_are(model: Any, features: Mapping[str, tuple[float, float]]) -> None:
@@ -100,7 +88,7 @@ def columns_are(model: Any, features: Mapping[str, tuple[float, float]]) -> None
         del model.feature_names_in_
 
 
-def checked(model: Any, X: Any, y: Any = "no_validation", **wanted: Any) -> Any:
+def check_given_rows(model: Any, X: Any, y: Any = "no_validation", **wanted: Any) -> Any:
     """The rows as scikit-learn checks them; rows that stay in an engine are no matrix, and are learned from by asking.
 
     They are never read into memory behind the owner's back.
@@ -114,7 +102,7 @@ def checked(model: Any, X: Any, y: Any = "no_validation", **wanted: Any) -> Any:
     return validate_data(model, X, y, dtype=np.float64, **wanted)
 
 
-def seeded(seed: int | None) -> SeededStore | None:
+def keys_from_seed(seed: int | None) -> SeededStore | None:
     """Keys that follow from a seed: the same fit again, to the last digit. None: keys from the operating system.
 
     Seeds are no secrets: whoever knows one could take the noise off again, and the certificate says so.

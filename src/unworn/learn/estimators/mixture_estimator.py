@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from unworn.holdout import Holdout
 from unworn.learn import FittedMixture, fit_mixture
-from unworn.learn.estimators.linear_estimator import GivenColumns, checked, columns_are, seed_of, seeded
+from unworn.learn.estimators.linear_estimator import check_given_rows, columns_are, keys_from_seed, seed_of
 from unworn.learn.estimators.sklearn_library import BaseEstimator, DensityMixin, check_is_fitted, validate_data
+from unworn.learn.given_columns import GivenColumns
 from unworn.mechanisms import Gaussian, GuessAndCheck
 from unworn.queries.row_protocol import Floats
 
@@ -54,13 +55,13 @@ class AskedGaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Seal the rows and learn from answers alone."""
-        X = checked(self, X)
+        X = check_given_rows(self, X)
         asks = self.iterations * self.n_components * (1 + 2 * X.shape[1])
         noise = Gaussian().best(len(X), max(asks, 1), 1 - self.confidence)[1] < 0.5
         mechanism = self.mechanism or (Gaussian() if noise else GuessAndCheck())
         seed = seed_of(self.random_state)
         terms = {"mechanism": mechanism, "asks": asks, "confidence": self.confidence}
-        holdout = Holdout(X, ledger=seeded(seed), name="fit", **terms)
+        holdout = Holdout(X, ledger=keys_from_seed(seed), name="fit", **terms)
         return self._fit(holdout, {f"x{place}": self.bounds for place in range(X.shape[1])}, seed or 0)
 
     def learn(self, holdout: Holdout, features: Mapping[str, tuple[float, float]]) -> Self:
@@ -93,7 +94,7 @@ class AskedGaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, reset=False, dtype=np.float64)
         mixture = self.fitted_.mixture
         columns = {feature.name: X[:, place] for place, feature in enumerate(mixture.features)}
-        return mixture.read(GivenColumns(columns, len(X)))
+        return mixture.read(GivenColumns(columns))
 
     def predict_proba(self, X: Any) -> Floats:
         points = self._points(X)

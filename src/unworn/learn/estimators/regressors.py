@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from unworn.learn.estimators.linear_estimator import LinearEstimator, checked
+from unworn.learn.estimators.linear_estimator import LinearEstimator, check_given_rows
 from unworn.learn.estimators.sklearn_library import RegressorMixin
 from unworn.queries.learning.linear_losses import LinearLoss, least_squares, pinball
 from unworn.queries.row_protocol import Floats
@@ -42,7 +42,7 @@ class AskedRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Seal the rows and learn from answers alone."""
-        X, y = checked(self, X, y, y_numeric=True)
+        X, y = check_given_rows(self, X, y, y_numeric=True)
         return self._seal(X, np.asarray(y, dtype=np.float64))
 
     def predict(self, X: Any) -> Floats:

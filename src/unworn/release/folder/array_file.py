@@ -33,7 +33,7 @@ Expected = dict[str, tuple[str, tuple[int, ...]]]
 """For each array its type and shape."""
 
 
-def expected(problem: Problem, structure: Mapping[str, Any]) -> Expected:
+def expected_arrays(problem: Problem, structure: Mapping[str, Any]) -> Expected:
     """Which arrays a release of this problem with this structure has; ``Tampered`` where it could have none."""
     try:
         found = _model(problem, structure["model"])

@@ -25,7 +25,7 @@ from unworn.universe.model.model import Model
 Arrays = dict[str, NDArray[Any]]
 
 
-def packed(outcome: ReleaseOutcome) -> tuple[dict[str, Any], Arrays]:
+def pack_outcome(outcome: ReleaseOutcome) -> tuple[dict[str, Any], Arrays]:
     """What was released: its structure, and its numbers by name."""
     structure: dict[str, Any] = {"numbers": outcome.numbers, "model": None, "answers": outcome.answers is not None}
     arrays: Arrays = {}
@@ -66,7 +66,7 @@ def path(outcome: ReleaseOutcome) -> str:
     return sha256(canonical([*taken, noisy]).encode()).hexdigest()
 
 
-def unpacked(problem: Problem, structure: Any, arrays: Mapping[str, NDArray[Any]]) -> ReleaseOutcome:
+def unpack_outcome(problem: Problem, structure: Any, arrays: Mapping[str, NDArray[Any]]) -> ReleaseOutcome:
     """The release read back; ``Tampered`` where it could not be one of this problem."""
     try:
         answers = _lines(problem, arrays, "answers") if structure["answers"] else None

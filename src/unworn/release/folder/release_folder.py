@@ -20,13 +20,14 @@ from unworn import charts
 from unworn.basics.display import show_line
 from unworn.basics.json_text import canonical, read_document, write_json
 from unworn.basics.output_files import as_path
+from unworn.basics.version import __version__
 from unworn.errors import MissingExtra, Tampered, Unaskable, UnwornError
-from unworn.release.folder.array_file import expected, read_arrays, write_arrays
-from unworn.release.folder.packing import digest, unpacked
+from unworn.release.folder.array_file import expected_arrays, read_arrays, write_arrays
+from unworn.release.folder.packing import digest, unpack_outcome
 from unworn.release.folder.spreadsheets import sheets
 from unworn.release.intervals import Intervals
 from unworn.release.release import Release
-from unworn.release.release_certificate import FORMAT, ReleaseCertificate, promised
+from unworn.release.release_certificate import FORMAT, ReleaseCertificate, read_promise
 
 CONTENT = "unworn release content 1"
 _FILES = ("README.md", "arrays.npz", "certificate.json", "errors.csv", "errors.svg", "release.json", "rows.csv")
@@ -81,12 +82,12 @@ def load(folder: Folder) -> Release:
     if not isinstance(content, dict) or content.get("format") != CONTENT:
         raise Tampered(f"release.json in {place} is not the content of a release: its 'format' should be {CONTENT!r}")
     try:
-        problem, method = promised(certificate.terms)
+        problem, method = read_promise(certificate.terms)
         structure = content["structure"]
-        arrays = read_arrays(place / "arrays.npz", expected(problem, structure))
+        arrays = read_arrays(place / "arrays.npz", expected_arrays(problem, structure))
         if digest(structure, arrays) != certificate.said["digest"]:
             raise Tampered(f"the content of {place} is not what its certificate signs: it was changed, or is another's")
-        outcome = unpacked(problem, structure, arrays)
+        outcome = unpack_outcome(problem, structure, arrays)
         intervals = Intervals(problem, method.profile(problem), outcome)
         _check_errors(certificate, intervals)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
@@ -112,7 +113,7 @@ def check_sheets(folder: Folder, release: Release) -> list[str]:
     known = {*same, *(OURS - {"tables", "answers"})}
     present = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
     if more := sorted(present - known):
-        raise Tampered(f"the folder has a file that is no part of the release: {more[0]}")
+        raise Tampered(f"the folder has a file that is not part of the release: {more[0]}")
     return same
 
 
@@ -121,8 +122,6 @@ def check_readme(folder: Folder, release: Release) -> list[str]:
 
     ``Tampered`` where it differs. One that another version wrote may be worded otherwise, and is unchecked.
     """
-    from importlib.metadata import version
-
     from unworn.release.folder.recipient_readme import readme
 
     place = Path(folder)
@@ -137,7 +136,7 @@ def check_readme(folder: Folder, release: Release) -> list[str]:
     for listed in (files, files ^ {"errors.svg"}):  # who takes the picture away has changed nothing that is said
         if _same(place / "README.md", iter([readme(release, sorted(listed), count, missing)])):
             return unchecked
-    if release.certificate.said.get("version") != version("unworn"):
+    if release.certificate.said.get("version") != __version__:
         return ["README.md", *unchecked]
     raise Tampered(
         "README.md does not say what this release says, though its content is what was signed.\n"
@@ -166,7 +165,7 @@ def check_target(folder: Folder, *, overwrite: bool) -> Path:
             raise UnwornError(f"the folder {target} holds a release already: name another, or replace it (overwrite)")
     above = next(place for place in target.parents if place.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise UnwornError(f"the folder {target} cannot be made: {above} is no folder that can be written to")
+        raise UnwornError(f"the folder {target} cannot be made: {above} is not a folder that can be written to")
     return target
 
 
@@ -196,7 +195,7 @@ def _told_rows(place: Path) -> int | None:
 
 def _read_back(release: Release) -> Release:
     structure, arrays = release.content
-    outcome = unpacked(release.problem, structure, arrays)
+    outcome = unpack_outcome(release.problem, structure, arrays)
     return Release(release.problem, release.method, outcome, release.certificate, release.backend, release.content)
 
 
@@ -259,7 +258,7 @@ def _write_json(path: Path, told: Any) -> None:
 def _read_json(place: Path, name: str) -> Any:
     path = place / name
     if not path.is_file():
-        raise Tampered(f"{place} has no {name}, so it is no release, or no whole one")
+        raise Tampered(f"{place} has no {name}, so it is not a release, or not a whole one")
     if path.stat().st_size > _MOST_JSON:
         raise Tampered(f"{path} is larger than any release's")
     try:

@@ -68,10 +68,10 @@ def file_name(place: int, digits: int, columns: Sequence[str]) -> str:
     return f"{place:0{digits}}{'-' if slug else ''}{slug}.csv"
 
 
-def written(text: str) -> str:
+def write_cell(text: str) -> str:
     """A text as a cell: quoted where it must be, and where it is empty, since nothing at all stands for missing.
 
-    >>> written("plain"), written('say "yes", please'), written("")
+    >>> write_cell("plain"), write_cell('say "yes", please'), write_cell("")
     ('plain', '"say ""yes"", please"', '""')
     """
     if text and not re.search(r'[",\r\n]|^\s|\s$', text):
@@ -80,7 +80,7 @@ def written(text: str) -> str:
 
 
 def _sheet(headers: Cells, columns: Sequence[Cells]) -> Iterator[str]:
-    yield ",".join(map(written, headers)) + "\n"
+    yield ",".join(map(write_cell, headers)) + "\n"
     for start in range(0, len(columns[0]), _RUN):
         run = zip(*(column[start : start + _RUN] for column in columns), strict=True)
         yield "".join(",".join(line) + "\n" for line in run)
@@ -88,7 +88,7 @@ def _sheet(headers: Cells, columns: Sequence[Cells]) -> Iterator[str]:
 
 def _rows(release: Release, rows: int) -> Iterator[str]:
     drawn = release.columns(rows)
-    yield ",".join(map(written, drawn)) + "\n"
+    yield ",".join(map(write_cell, drawn)) + "\n"
     for start in range(0, rows, _RUN):
         run = zip(*(_written(column[start : start + _RUN]) for column in drawn.values()), strict=True)
         yield "".join(",".join(line) + "\n" for line in run)
@@ -97,7 +97,7 @@ def _rows(release: Release, rows: int) -> Iterator[str]:
 def _written(column: Column) -> Cells:
     """Values as cells: numbers that read back exactly, true and false, ISO dates, nothing where one is missing."""
     if column.vocabulary is not None:
-        words = np.array([written(str(word)) for word in column.vocabulary], dtype=object)
+        words = np.array([write_cell(str(word)) for word in column.vocabulary], dtype=object)
         told = words.take(column.values, mode="clip").tolist()
     elif column.kind == "bool":
         told = np.where(column.values, "true", "false").tolist()
@@ -115,7 +115,7 @@ def _errors(release: Release) -> tuple[Cells, Sequence[Cells]]:
     told = [release.line(place) for place in places]
     files = [f"answers/{name}" for name in answer_names(release)] or [""] * len(told)
     headers = ["columns", "kind", "questions", "sample_error", "population_error", "file"]
-    columns = [[written(str(line[name])) for line in told] for name in headers[:3]]
+    columns = [[write_cell(str(line[name])) for line in told] for name in headers[:3]]
     columns += [[_number(line[name]) for line in told] for name in headers[3:5]]
     return headers, [*columns, files]
 
@@ -125,7 +125,7 @@ def _index(release: Release) -> tuple[Cells, Sequence[Cells]]:
     measured, names = release.outcome.measured, release.problem.domain.names
     return ["file", "columns", "noise", "scale"], [
         table_names(release),
-        [written(", ".join(names[axis] for axis in each.axes)) for each in measured],
+        [write_cell(", ".join(names[axis] for axis in each.axes)) for each in measured],
         [each.noise for each in measured],
         [_number(each.scale) for each in measured],
     ]
@@ -149,7 +149,7 @@ def _answers(release: Release, place: int) -> tuple[Cells, Sequence[Cells]]:
 def _quoted(labels: Sequence[Cells]) -> list[Cells]:
     found: list[Cells] = []
     for column in labels:
-        known = {label: written(label) for label in set(column)}
+        known = {label: write_cell(label) for label in set(column)}
         found.append([known[label] for label in column])
     return found
 

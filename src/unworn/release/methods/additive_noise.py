@@ -16,7 +16,7 @@ from unworn.noise import Stream
 from unworn.queries.row_protocol import Floats
 from unworn.release.methods.least_squares import cells
 from unworn.release.methods.method import Method, Progress, ReleaseOutcome
-from unworn.release.methods.noise_budget import check_scales, common_scale, revealed
+from unworn.release.methods.noise_budget import check_scales, common_scale, privacy_of_noise
 from unworn.release.methods.noisy_table import Integers, noisy
 from unworn.release.methods.table_strategy import maximal
 from unworn.release.problem import Problem, Tables
@@ -66,7 +66,7 @@ class Additive(Method):
         ours = self.settled(problem)
         blocks = ours._measured(problem)
         moved = [block.l2 if self.noise_kind == "gaussian" else block.l1 for block in blocks]
-        return revealed(self.noise_kind, moved, [ours.scale or 1.0] * len(blocks))
+        return privacy_of_noise(self.noise_kind, moved, [ours.scale or 1.0] * len(blocks))
 
     def predicted(self, problem: Problem) -> float:
         """The middle of the largest noise."""

@@ -13,7 +13,7 @@ from unworn.bounds.privacy import Profile
 from unworn.errors import Unaskable
 from unworn.noise import Stream
 from unworn.queries.row_protocol import Floats
-from unworn.release.methods.candidates import shown
+from unworn.release.methods.candidates import digest_choice
 from unworn.release.methods.method import Method, Progress, ReleaseOutcome
 from unworn.release.problem import Problem, Tables
 from unworn.universe.model.explicit_model import Explicit
@@ -98,7 +98,7 @@ class AveragedMWEM(Method):
             total += model.weights
             answers = _answers(problem, model.tables(axes))
             off = np.rint(problem.rows * answers).astype(np.int64) - truth
-            own = noise.within("select", turn, shown((), answers))
+            own = noise.within("select", turn, digest_choice((), answers))
             chosen = exponential(own, np.concatenate([off, -off]), epsilon / 2.0)
             path.update(chosen.to_bytes(8, "big"))
             sign, place = (1.0, chosen) if chosen < len(off) else (-1.0, chosen - len(off))

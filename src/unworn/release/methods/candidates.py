@@ -78,7 +78,7 @@ class Candidates:
         return np.split(line, np.cumsum([block.size for block in self.problem.blocks])[:-1])
 
 
-def shown(open_: Sequence[int], answers: Floats) -> bytes:
+def digest_choice(open_: Sequence[int], answers: Floats) -> bytes:
     """A digest of what a selection is made among: the random number it uses is for this choice and no other.
 
     Answers come out of long sums, which another machine may round otherwise. Were its selection then made with the same

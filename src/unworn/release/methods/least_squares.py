@@ -43,7 +43,7 @@ def interactions(many: Iterable[Axes]) -> tuple[Axes, ...]:
     return tuple(sorted({part for axes in many for part in subsets(axes)}, key=lambda part: (len(part), part)))
 
 
-def held(shape: Sequence[int], tables: Sequence[Axes], wanted: Sequence[Axes]) -> _Held:
+def find_holders(shape: Sequence[int], tables: Sequence[Axes], wanted: Sequence[Axes]) -> _Held:
     """For each interaction the places of the tables that have it, and which part of its precision each passes on."""
     known, most = set(wanted), max(map(len, wanted), default=0)
     found: dict[Axes, tuple[list[int], list[float]]] = {part: ([], []) for part in wanted}
@@ -55,7 +55,7 @@ def held(shape: Sequence[int], tables: Sequence[Axes], wanted: Sequence[Axes]) -
     return {part: (np.array(p, dtype=np.intp), np.array(v)) for part, (p, v) in found.items()}
 
 
-def varied(shape: Sequence[int], axes: Axes) -> Axes:
+def varying_columns(shape: Sequence[int], axes: Axes) -> Axes:
     """Those columns that have more than one value: the others have no interactions."""
     return tuple(axis for axis in axes if shape[axis] > 1)
 
@@ -82,11 +82,11 @@ def components(block: Block, part: Axes) -> tuple[Floats, Floats]:
     lines = block.yes if isinstance(block, Listed) else [block.question(place) for place in range(block.size)]
     values = np.asarray(lines, dtype=np.float64).reshape(-1, *block.shape)
     outside = tuple(place + 1 for place, axis in enumerate(block.axes) if axis not in part)
-    inner_values = centred(values.mean(axis=outside), range(1, len(part) + 1)).reshape(block.size, -1)
+    inner_values = centre_table(values.mean(axis=outside), range(1, len(part) + 1)).reshape(block.size, -1)
     return np.square(inner_values).sum(axis=1), np.abs(inner_values).max(axis=1)
 
 
-def centred(table: Floats, places: Iterable[int]) -> Floats:
+def centre_table(table: Floats, places: Iterable[int]) -> Floats:
     """A table less its mean along each of some axes: the interaction of all of them."""
     for place in places:
         table = table - table.mean(axis=place, keepdims=True)
@@ -104,11 +104,11 @@ class LeastSquares:
 
     @cached_property
     def parts(self) -> tuple[Axes, ...]:
-        return interactions(varied(self.shape, axes) for axes in self.targets)
+        return interactions(varying_columns(self.shape, axes) for axes in self.targets)
 
     @cached_property
     def _held(self) -> _Held:
-        return held(self.shape, self.tables, self.parts)
+        return find_holders(self.shape, self.tables, self.parts)
 
     @cached_property
     def precision(self) -> dict[Axes, float]:
@@ -118,14 +118,14 @@ class LeastSquares:
     def variances(self, block: Block) -> Floats:
         """The variance of each answer of a block, in rows squared; a single one where all are alike."""
         total = np.zeros(1)
-        for part in subsets(varied(self.shape, block.axes)):
+        for part in subsets(varying_columns(self.shape, block.axes)):
             total = total + components(block, part)[0] / self.precision[part]
         return total
 
     def weights(self, block: Block) -> Floats:
         """For each table (a line) how much one of its cells counts in an answer of the block, at most."""
         found = np.zeros((len(self.tables), 1))
-        for part in subsets(varied(self.shape, block.axes)):
+        for part in subsets(varying_columns(self.shape, block.axes)):
             places, passed = self._held[part]
             top = components(block, part)[1] / self.precision[part]
             found = found + np.zeros_like(top)  # one entry per question, once a component has one
@@ -138,13 +138,13 @@ class LeastSquares:
         for part, (places, passed) in self._held.items():
             weights = self.precisions[places] * passed / self.precision[part]
             known = [weight * measured[at].onto(part) for at, weight in zip(places, weights, strict=True)]
-            found[part] = centred(np.sum(known, axis=0), range(len(part)))
+            found[part] = centre_table(np.sum(known, axis=0), range(len(part)))
         return [self._table(axes, found, rows) for axes in self.targets]
 
     def _table(self, axes: Axes, found: dict[Axes, Floats], rows: int) -> Floats:
         shape = tuple(self.shape[axis] for axis in axes)
         table = np.full(shape, rows / math.prod(shape))
-        for part in subsets(varied(self.shape, axes)):
+        for part in subsets(varying_columns(self.shape, axes)):
             wide = tuple(size if axis in part else 1 for axis, size in zip(axes, shape, strict=True))
             table += found[part].reshape(wide) * (math.prod(wide) / math.prod(shape))
         return table

@@ -38,7 +38,7 @@ _NO_WORSE = 1.02
 """By so little a prediction may be larger for a method that releases a distribution, from which rows can be drawn."""
 
 
-def chosen(method: Method | str, problem: Problem) -> Method:
+def choose_method(method: Method | str, problem: Problem) -> Method:
     """The method asked for, settled for the problem; ``"auto"`` for the one with the smallest predicted error.
 
     A refusal says why the method cannot do it, or, where none can, what each of them says.
@@ -83,7 +83,7 @@ def _best(ways: tuple[Method, ...], problem: Problem) -> tuple[float, Method]:
     able, refused = [], None
     for way in ways:
         try:
-            settled = chosen(way, problem)
+            settled = choose_method(way, problem)
             able.append((settled.predicted(problem), settled))
         except Unaskable as why:
             refused = refused or why

@@ -13,7 +13,7 @@ from unworn.bounds.privacy import Concentrated, Profile, Pure
 from unworn.errors import Unaskable
 from unworn.noise import Stream
 from unworn.queries.row_protocol import Floats
-from unworn.release.methods.candidates import Candidates, shown
+from unworn.release.methods.candidates import Candidates, digest_choice
 from unworn.release.methods.learned_errors import LearnedErrors
 from unworn.release.methods.method import Method, Progress, ReleaseOutcome
 from unworn.release.methods.noisy_table import Measured, noisy
@@ -106,7 +106,9 @@ class MWEM(Method):
         for turn in range(plan.count):
             open_ = _open(candidates, learned, model, last=turn == plan.count - 1)
             scores = candidates.scores(counts, answers)[open_]
-            place = open_[select(noise.within("select", turn, shown(open_, answers)), scores, plan.selection / 2.0)]
+            place = open_[
+                select(noise.within("select", turn, digest_choice(open_, answers)), scores, plan.selection / 2.0)
+            ]
             selected.append(place)
             block, which = candidates.of_block(place)
             scale = plan.scale(block, which is not None)

@@ -14,7 +14,7 @@ from unworn.release.methods.starting_model import EXPLICIT
 from unworn.universe.model.factored_model import Factored
 from unworn.universe.model.measurement_replay import Measurement, replay
 from unworn.universe.model.model import Model
-from unworn.universe.model.model_fitting import fitted
+from unworn.universe.model.model_fitting import fit_model
 from unworn.universe.model.question_blocks import Block
 from unworn.universe.model.simplex_fit import PART, fitted_cells
 
@@ -49,7 +49,7 @@ def nearest(
     replay(model, [Measurement(block, None, share, weight**-0.5) for block, share, weight in measured], 1)
     misfit, done = math.inf, 0
     while done < STEPS:
-        model = fitted(model, measured, _AT_ONCE, 1e-6)
+        model = fit_model(model, measured, _AT_ONCE, 1e-6)
         done, before, misfit = done + _AT_ONCE, misfit, _misfit(model, blocks, shares, precisions)
         if progress is not None:
             progress(done, STEPS)

@@ -46,7 +46,7 @@ def common_scale(noise: Noise, blocks: Sequence[Block], problem: Problem) -> flo
     return rounded_up(unit_scale(noise, problem) * max(moved, 1e-9))
 
 
-def revealed(noise: Noise, moved: Sequence[float], scales: Sequence[float]) -> Profile:
+def privacy_of_noise(noise: Noise, moved: Sequence[float], scales: Sequence[float]) -> Profile:
     """What all of it reveals: ``moved`` is each block's sensitivity, l2 for Gaussian and l1 for Laplace noise."""
     if noise == "gaussian":
         return GDP(math.sqrt(math.fsum((size / scale) ** 2 for size, scale in zip(moved, scales, strict=True))))

@@ -15,13 +15,13 @@ from unworn.bounds.privacy import Profile
 from unworn.errors import Unaskable
 from unworn.noise import Stream
 from unworn.queries.row_protocol import Floats
-from unworn.release.methods.least_squares import LeastSquares, varied
+from unworn.release.methods.least_squares import LeastSquares, varying_columns
 from unworn.release.methods.method import Method, Progress, ReleaseOutcome
 from unworn.release.methods.nearest_model import nearest
-from unworn.release.methods.noise_budget import check_noise, check_scales, revealed
+from unworn.release.methods.noise_budget import check_noise, check_scales, privacy_of_noise
 from unworn.release.methods.noisy_table import Measured, noisy
 from unworn.release.methods.starting_model import EXPLICIT
-from unworn.release.methods.table_strategy import MOVED, TableStrategy, chosen, covered, maximal, solver
+from unworn.release.methods.table_strategy import MOVED, TableStrategy, choose_tables, is_covered, maximal, solver
 from unworn.release.problem import Problem, Tables
 from unworn.universe.domain.domain import CELLS
 from unworn.universe.model.factored_model import Factored
@@ -109,7 +109,7 @@ class Projection(Method):
             if (size := math.prod(problem.domain.shape[axis] for axis in axes)) > CELLS:
                 raise Unaskable(f"a table of {size:,} cells is too large to count in: at most {CELLS:,}", cells=size)
         for block in problem.blocks:
-            if not covered(tables, varied(problem.domain.shape, block.axes)):
+            if not is_covered(tables, varying_columns(problem.domain.shape, block.axes)):
                 names = ", ".join(problem.domain.names[axis] for axis in block.axes)
                 raise Unaskable(f"no measured table has all of the columns {names}: add one that does")
 
@@ -117,7 +117,7 @@ class Projection(Method):
         noise = check_noise(self.noise, problem)
         if self.tables is not None:
             return replace(self, noise=noise)
-        strategy = chosen(problem, noise, problem.cells <= EXPLICIT)
+        strategy = choose_tables(problem, noise, problem.cells <= EXPLICIT)
         return replace(self, noise=noise, tables=strategy.tables, scales=strategy.scales)
 
     def profile(self, problem: Problem) -> Profile:
@@ -125,7 +125,7 @@ class Projection(Method):
         return self._revealed(check_noise(ours.noise, problem), ours.scales or ())
 
     def _revealed(self, noise: Noise, scales: Sequence[float]) -> Profile:
-        return revealed(noise, [MOVED[noise]] * len(scales), scales)
+        return privacy_of_noise(noise, [MOVED[noise]] * len(scales), scales)
 
     def predicted(self, problem: Problem) -> float:
         """The middle of the largest error of the estimates, of which the fit leaves a part behind."""

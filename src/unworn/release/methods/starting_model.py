@@ -7,7 +7,7 @@ from unworn.release.problem import Problem
 from unworn.universe.model.explicit_model import Explicit
 from unworn.universe.model.factored_model import Factored
 from unworn.universe.model.model import Axes, Model
-from unworn.universe.model.model_fitting import fitted
+from unworn.universe.model.model_fitting import fit_model
 
 EXPLICIT = 2**24
 """Above so many cells a distribution is kept in factors."""
@@ -38,4 +38,4 @@ def fit_answers(problem: Problem, outcome: ReleaseOutcome) -> Model:
             taken.append(block.axes)
             # What bounds the noise is proportional to its deviation, and only the proportions matter.
             measured.append((block, answers, 1.0 / max(float(errors.mean()), 1e-9) ** 2))
-    return fitted(model, measured)
+    return fit_model(model, measured)

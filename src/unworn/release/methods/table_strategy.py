@@ -21,7 +21,15 @@ import numpy as np
 
 from unworn.bounds.noise_tails import Noise, middle_of_largest
 from unworn.queries.row_protocol import Floats
-from unworn.release.methods.least_squares import LeastSquares, cells, components, held, interactions, subsets, varied
+from unworn.release.methods.least_squares import (
+    LeastSquares,
+    cells,
+    components,
+    find_holders,
+    interactions,
+    subsets,
+    varying_columns,
+)
 from unworn.release.methods.noise_budget import rounded_up, unit_scale
 from unworn.release.methods.noisy_table import precision
 from unworn.release.problem import Problem
@@ -71,11 +79,11 @@ def solver(problem: Problem, strategy: TableStrategy, noise: Noise, targets: tup
 
 
 @lru_cache(maxsize=8)
-def chosen(problem: Problem, noise: Noise, larger: bool) -> TableStrategy:
+def choose_tables(problem: Problem, noise: Noise, larger: bool) -> TableStrategy:
     """The tables and scales with the smallest expected largest error; ``larger`` allows tables of more columns."""
     shape = problem.domain.shape
-    asked = maximal(varied(shape, block.axes) or block.axes for block in problem.blocks)
-    asked = tuple(axes for axes in asked if varied(shape, axes)) or asked  # a column of one value need not be measured
+    asked = maximal(varying_columns(shape, block.axes) or block.axes for block in problem.blocks)
+    asked = tuple(axes for axes in asked if varying_columns(shape, axes)) or asked  # the rest need not be measured
     tables, found, error = _best(problem, noise, asked, list(asked))
     if larger and error > 0.0 and len(more := _candidates(shape, asked)) > len(asked):
         found_more = _best(problem, noise, asked, more)
@@ -120,14 +128,14 @@ class _Search:
         from scipy.sparse import csr_array
 
         shape = problem.domain.shape
-        kinds = {_kind(block): block for block in problem.blocks if varied(shape, block.axes)}
+        kinds = {_kind(block): block for block in problem.blocks if varying_columns(shape, block.axes)}
         self.blocks = blocks = list(kinds.values())
         self.noise, self.tables = noise, tables
         if not blocks:
             return
-        parts = interactions(varied(shape, block.axes) for block in blocks)
+        parts = interactions(varying_columns(shape, block.axes) for block in blocks)
         rank = {part: place for place, part in enumerate(parts)}
-        passed = held(shape, tables, parts)
+        passed = find_holders(shape, tables, parts)
         lines = np.concatenate([np.full(len(passed[part][0]), place) for place, part in enumerate(parts)])
         columns = np.concatenate([passed[part][0] for part in parts])
         values = np.concatenate([passed[part][1] for part in parts])
@@ -135,7 +143,7 @@ class _Search:
         told = [
             (place, rank[part], float(np.max(components(block, part)[0])))
             for place, block in enumerate(blocks)
-            for part in subsets(varied(shape, block.axes))
+            for part in subsets(varying_columns(shape, block.axes))
         ]
         rows, cols, lengths = zip(*told, strict=True)
         self.lengths = csr_array((lengths, (rows, cols)), shape=(len(blocks), len(parts)))
@@ -208,6 +216,6 @@ def _softmax(logs: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def covered(tables: Sequence[Axes], axes: Axes) -> bool:
+def is_covered(tables: Sequence[Axes], axes: Axes) -> bool:
     """Whether one of the tables has all of these columns."""
     return any(set(axes) <= set(table) for table in tables)

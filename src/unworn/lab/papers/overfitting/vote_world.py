@@ -46,7 +46,7 @@ class Features:
                 f"{self.features} features and {self.signal} real ones"
             )
         if not abs(self.strength) <= math.sqrt(self.rows):  # also refuses NaN
-            raise ValueError(f"{self.strength}/√{self.rows} is no correlation: strength is at most √rows")
+            raise ValueError(f"{self.strength}/√{self.rows} is not a correlation: strength is at most √rows")
 
     @property
     def chances(self) -> Floats:

@@ -8,26 +8,21 @@ adaptive data analysis", Science 349 (2015), Figures 1 and 2.
 The paper's features are normal, and enter by their correlations with a label of ±1. Here they are ±1 too, with the same
 correlations: a feature is then a prediction, its correlation c the 0/1 question how often it is right, (1 + c)/2, and
 every question goes through a holdout as anybody's would. Means and standard errors stay what they were.
-
-``python -m unworn.lab.papers.freedman --figure freedman.svg`` runs it and draws it.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from unworn.errors import UnwornError
 from unworn.holdout import Holdout
 from unworn.lab.experiment import SLIP
-from unworn.lab.papers.holdout_outcomes import HEAD, HoldoutOutcome, Point
-from unworn.lab.papers.vote_world import Bits, Features, Side, vote
+from unworn.lab.papers.overfitting.holdout_outcomes import HoldoutOutcome, Point
+from unworn.lab.papers.overfitting.vote_world import Bits, Features, Side, vote
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.mechanisms import GuessAndCheck, Mechanism, Naive, Thresholdout
 from unworn.queries import Query, accuracy
@@ -161,49 +156,3 @@ def run(
         if progress is not None:
             progress(repetition + 1, repetitions)
     return outcomes
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run both versions, without and with real features; print the medians, and draw them."""
-    from unworn.charts import check, save
-    from unworn.charts.vote_panels import freedman
-
-    parser = argparse.ArgumentParser(prog="python -m unworn.lab.papers.freedman", description=__doc__.split("\n")[0])
-    parser.add_argument("--figure", help="a file to draw: .svg, .png, .html or .json")
-    parser.add_argument("--rows", type=int, default=10_000, help="of the holdout, and of training; as many features")
-    parser.add_argument("--repetitions", type=int, default=15)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args(arguments)
-    try:  # before minutes of computing
-        if given.figure is not None:
-            check(given.figure)
-        settings = [Freedman(given.rows, given.rows, real, budget=max(2_500, given.rows // 4)) for real in (0, 20)]
-    except (UnwornError, ValueError) as why:
-        parser.error(str(why))
-    rows: list[dict[str, Any]] = []
-    for setting in settings:
-        signal = setting.signal
-        outcomes = run(setting, given.repetitions, given.seed, progress=_count)
-        print(f"\n{signal or 'no'} real features; Thresholdout's plan promises ± {setting.promised:.2f}\n" + HEAD)
-        for outcome in outcomes:
-            medians = outcome.medians()
-            rows += [{"signal": signal, "holdout": outcome.holdout, **point._asdict()} for point in medians]
-            for point in (medians[COUNTS.index(20)], medians[-1]):
-                print(outcome.line(point))
-    if given.figure is not None:
-        title = "Choosing among useless features: what three holdouts report of the vote"
-        lines = [
-            f"{given.rows:,} rows, {given.rows:,} features, medians of {given.repetitions} repetitions; "
-            f"Thresholdout's plan promises ± {setting.promised:.2f}."
-        ]
-        known = PUBLISHED if given.rows == 10_000 else ()
-        print(f"\nfigure: {save(freedman(rows, known, title=title, subtitle=lines), given.figure)}")
-
-
-def _count(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {of} repetitions", end="\n" if done == of else "", file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    main()

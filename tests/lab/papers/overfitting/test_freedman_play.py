@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.two_sizes import in_two_sizes, reseeded
-from unworn.lab.papers.freedman import CHECKED, PLAIN, REUSABLE, Freedman, main, run
-from unworn.lab.papers.holdout_outcomes import HoldoutOutcome
-from unworn.lab.papers.vote_world import Features, vote
+from unworn.lab.papers.overfitting.freedman_play import CHECKED, PLAIN, Freedman, run
+from unworn.lab.papers.overfitting.holdout_outcomes import HoldoutOutcome
+from unworn.lab.papers.overfitting.vote_world import Features, vote
 
 SMALL = Freedman(1_000, 1_000, counts=(10, 50), tolerance=0.2)
 """A fifth of the paper's noise, which grows as 1/√n: 1,000 rows have little room for it."""
@@ -111,24 +110,6 @@ def test_experiments_that_cannot_be_are_refused(wrong: dict[str, float]) -> None
         Freedman(**wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="repetition"):
         run(SMALL, repetitions=0)
-
-
-def test_the_command_prints_the_medians_and_draws_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("altair")
-    figure = tmp_path / "freedman.svg"
-    main(["--rows", "200", "--repetitions", "1", "--figure", str(figure)])
-    said = capsys.readouterr().out
-    assert all(name in said for name in (PLAIN, REUSABLE, CHECKED, "no real features", "20 real features"))
-    assert str(figure) in said
-    drawn = figure.read_text()
-    assert all(word in drawn for word in ("training rows", "fresh rows", "guess and check", "nothing is real"))
-
-
-@pytest.mark.parametrize("wrong", [["--rows", "10"], ["--figure", "nowhere/f.svg"], ["--figure", "f.pdf"]])
-def test_the_command_refuses_before_it_computes(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(wrong)
-    assert "error: " in capsys.readouterr().err
 
 
 @in_two_sizes(short=(SMALL, 3), full=(Freedman(), 21))

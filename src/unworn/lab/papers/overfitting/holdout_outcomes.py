@@ -1,4 +1,4 @@
-"""What holdouts told in all repetitions of an experiment, number by number and as lines of text."""
+"""What holdouts told in all repetitions of an experiment, number by number."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-
-HEAD = f"{'':18}{'votes':>6}{'train':>8}{'reported':>10}{'interval':>18}{'fresh':>8}{'surprises':>11}{'missed':>11}"
 
 
 class Point(NamedTuple):
@@ -40,11 +38,3 @@ class HoldoutOutcome:
         """
         middle = [np.median(np.array(same), axis=0).tolist() for same in zip(*self.plays, strict=True)]
         return [Point(int(count), *numbers) for count, *numbers in middle]
-
-    def line(self, point: Point) -> str:
-        """One of the medians under :data:`HEAD`."""
-        between = f"{point.low:.3f} to {point.high:.3f}"
-        return (
-            f"{self.holdout:18}{point.features:>6}{point.train:>8.3f}{point.reported:>10.3f}{between:>18}"
-            f"{point.truth:>8.3f}{np.median(self.surprises):>11,.0f}{self.missed:>5} of {len(self.plays)}"
-        )

@@ -1,0 +1,1 @@
+"""Analysts who probe how an answer is made: its last digits, its threshold."""

@@ -1,0 +1,1 @@
+"""Claims about reading few rows: answers from a sample of the sample."""
