@@ -15,7 +15,7 @@ import adult
 from peers import Clock, errors, told
 from unworn.noise import Stream
 from unworn.release.fit import fit
-from unworn.release.methods.method_choice import chosen
+from unworn.release.methods.method_choice import choose_method
 from unworn.release.problem import Problem
 from unworn.rows import Sample
 from unworn.rows.memory.domain_coding import CodedRows
@@ -33,7 +33,7 @@ def main(method: str, delta: float, rows: int, seeds: int) -> None:
         if method == "none":
             continue
         clock = Clock()
-        way = chosen(method, problem)
+        way = choose_method(method, problem)
         found = way.run(problem, tables, Stream(bytes(32), "benchmark", seed))
         spent = clock.spent()
         axes = [block.axes for block in problem.blocks]

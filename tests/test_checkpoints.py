@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.long_ledgers import EVERY, X, above, asked, chain_of, opened, short_checkpoints
+from tests.postgres_server import postgres_server, postgres_url
 from unworn import Holdout, accuracy
 from unworn.errors import Exhausted, LedgerError, Tampered
 from unworn.ledger import Entry, MemoryStore
@@ -23,12 +24,14 @@ from unworn.record.chain_views import source_in
 from unworn.record.replay.store_check import check_stored_chain
 from unworn.record.transcript import Transcript
 
-__all__ = ["short_checkpoints"]
+__all__ = ["postgres_server", "postgres_url", "short_checkpoints"]
 pytestmark = pytest.mark.usefixtures("short_checkpoints")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_url")
     return MemoryStore() if request.param == "memory" else tmp_path / "ledger.db"
 
 

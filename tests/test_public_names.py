@@ -22,6 +22,7 @@ def test_rooms_that_moved_have_a_door_where_they_were(first: str, now: str) -> N
     ("home", "names"),
     [
         ("unworn", "Answer Certificate Exhausted Failed Holdout Mismatch Plan Query Refused Unaskable Verdict plan"),
+        ("unworn", "connect"),
         ("unworn.bounds", "clopper_pearson published_tolerance"),
         ("unworn.ledger", "Entry Key MemoryStore Store open_store verify"),
         ("unworn.release", "Estimate Method Outcome Problem Release ReleaseCertificate Tables fit"),

@@ -1,5 +1,7 @@
 """Holdout sets wear out. Yours won't."""
 
+from unworn.basics.version import __version__
+from unworn.client import connect
 from unworn.errors import Exhausted, Failed, Mismatch, Refused, Unaskable, UnwornError
 from unworn.holdout import Holdout
 from unworn.plan import Plan, plan
@@ -58,6 +60,7 @@ __all__ = [
     "Unaskable",
     "UnwornError",
     "Verdict",
+    "__version__",
     "accuracy",
     "average",
     "balanced_accuracy",
@@ -65,6 +68,7 @@ __all__ = [
     "cohen_kappa",
     "col",
     "compare",
+    "connect",
     "f1",
     "f1_macro",
     "function",

@@ -5,6 +5,7 @@ from unworn.learn.estimators import (
     AskedLinearRegression,
     AskedLinearSVM,
     AskedLogisticRegression,
+    AskedMajority,
     AskedQuantileRegressor,
     AskedStumps,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "AskedLinearRegression",
     "AskedLinearSVM",
     "AskedLogisticRegression",
+    "AskedMajority",
     "AskedQuantileRegressor",
     "AskedStumps",
 ]

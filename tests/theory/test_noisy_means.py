@@ -135,6 +135,17 @@ def test_no_analyst_of_few_rows_makes_an_interval_miss_too_often(plan: FewRows, 
     assert plan.worst(plan.nats(), plan.radius - 1) <= plan.beta
 
 
+@pytest.mark.parametrize("plan", [FEW[0], FEW[3]], ids=str)
+@in_two_sizes(short=2, full=3)
+def test_nor_a_test_of_a_true_hypothesis_reject_at_any_level(plan: FewRows, size: int) -> None:
+    """Verdicts are read off the limits of one plan, whose ``kept`` suits its own confidence and no other level."""
+    plan = replace(plan, asks=size)
+    kept = min(np.linspace(0.1, 0.9, 17), key=lambda each: claim_nats(plan.beta, size * plan.cost(each), each))
+    for level in (plan.beta, 0.3, 0.1, 0.02):
+        nats = claim_nats(level, size * plan.cost(kept), kept)
+        assert plan.worst(nats, plan.radius - 1) <= level
+
+
 @pytest.mark.parametrize(
     ("plan", "kept"),
     [
@@ -302,6 +313,35 @@ def test_rows_that_are_kept_count_neither_for_nothing_nor_twice() -> None:
         replace(sealed, price=(noise, kept, nats * (1 - kept))).begin(10_000, 0.95, 300)
     with pytest.raises(ValueError, match="too low"):
         replace(sealed, scale=0.025, price=(noise / 2, kept, nats)).begin(20_000, 0.95, 300)
+
+
+def miss_chance(mechanism: BoundedNoise, rows: int, truth: float, held: np.ndarray, values: np.ndarray) -> float:
+    """Exactly, for one answer: ``values`` are what the rows may say, in rows, and ``held`` how likely each is."""
+    offer = mechanism.offer(mechanism.begin(rows, 0.95, 1), SHARE, None)
+    radius = int(mechanism.noised(rows).scale)
+    z = np.arange(1 - radius, radius)
+    noise = 1 + np.cos(np.pi * z / (mechanism.cosine_zero or radius))
+    told = np.arange(values.min() - radius, values.max() + radius)
+    limits = (publish_symbol(mechanism, offer, int(symbol)) for symbol in told)
+    missed = np.array([not each.low <= truth <= each.high for each in limits])
+    return float(sum(f * (held @ missed[values + m - told[0]]) for m, f in zip(z, noise / noise.sum(), strict=True)))
+
+
+def test_an_answer_that_is_no_mean_is_not_covered() -> None:
+    """By how many more than half of the rows count, if more do: one row changes it by one, and it is no mean over rows.
+
+    Its own mean is small and its spread that of a count near one half; told and priced as if it were a mean it misses
+    one time in two. A share as small, told in the same way, does so less than once in a million. So statistics are
+    refused under F.
+    """
+    rows = 100_000
+    mechanism = BoundedNoise(30 / rows, accounting="F").settled(rows, 0.95, 1)
+    counts = np.arange(rows // 2 - 1_300, rows // 2 + 1_300)
+    held, beyond = binom.pmf(counts, rows, 0.5), np.maximum(counts - rows // 2, 0)
+    truth = float(held @ beyond) / rows
+    assert miss_chance(mechanism, rows, truth, held, beyond) > 0.45
+    few = np.arange(200)
+    assert miss_chance(mechanism, rows, truth, binom.pmf(few, rows, truth), few) < 1e-6
 
 
 def test_a_share_of_rows_chosen_when_the_costs_are_seen_is_found_out() -> None:

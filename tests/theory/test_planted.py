@@ -36,7 +36,7 @@ from unworn.lab.analysts import EdgeGuesser, RollCall, SelectThenVote, SurpriseM
 from unworn.lab.analysts.analyst import ask
 from unworn.lab.worlds import FiniteScene, Rule, Scene
 from unworn.mechanisms import Guess, GuessAndCheck, Offer, Published, State
-from unworn.mechanisms.coded.coded_mechanism import priced
+from unworn.mechanisms.coded.coded_mechanism import price_offer
 from unworn.mechanisms.coded.guess_and_check import GuessAndCheck as Original
 from unworn.mechanisms.coded.guess_words import farthest
 from unworn.mechanisms.contract.conversation import charge_symbol, follow_event
@@ -46,7 +46,7 @@ from unworn.queries.metrics.hit_metrics import Accuracy
 from unworn.queries.query import Facts
 
 CODE_LENGTH = "unworn.mechanisms.coded.coded_mechanism.code_length"
-PRICED = "unworn.mechanisms.coded.guess_and_check.priced"
+PRICED = "unworn.mechanisms.coded.guess_and_check.price_offer"
 COST, INTERVAL = "unworn.mechanisms.GuessAndCheck.cost", "unworn.mechanisms.GuessAndCheck.reveal"
 ALARM = 1e-7
 
@@ -61,13 +61,13 @@ def without_places(i: int, surprises: int, nats: float, planned: int | None = No
 
 def nothing_charged(state: State, *given: Any, **payload: Any) -> Offer:
     """Planted: the level of the first ask, whatever was said before."""
-    offer = priced(state, *given, **payload)
+    offer = price_offer(state, *given, **payload)
     return replace(offer, log_level=state.log_beta)
 
 
 def only_words_charged(state: State, *given: Any, **payload: Any) -> Offer:
     """Planted: what surprises said is paid for, and not that they were, and where."""
-    offer = priced(state, *given, **payload)
+    offer = price_offer(state, *given, **payload)
     assert offer.payload.place is not None
     place = (offer.payload.place[0], 0.0, 0.0, *offer.payload.place[3:])
     return with_numbers(replace(offer, log_level=state.log_beta - state.nats), place=place)

@@ -37,8 +37,8 @@ NUMBERS: list[Any] = [
     math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 1e-310, True, False, np.float64(0.5), np.int8(1),
     np.float16("nan"), np.array(0.5), np.array([0.5]), np.array([1, 2]), np.zeros((0, 3)), Decimal("0.5"),
     Decimal("NaN"), Fraction(1, 3), 1j, "0.5", "x", "", b"x", None, [], [0.5], (0, 1), {}, {"a": 1}, set(), object(),
-    lambda: 1, col("a"), datetime(2024, 1, 1), date(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC), np.datetime64("NaT"),
-    ..., type, range(3),
+    lambda: 1, col("a"), datetime(2024, 1, 1), date(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC),
+    np.datetime64("NaT", "us"), ..., type, range(3),
 ]  # fmt: skip
 TEXTS: list[Any] = [
     "", "a", "b", "t", "y", "none", "asks", "a > 1", "accuracy", "brier", "f1", "\x00", "\x1b[31mred", "\ud800",

@@ -18,6 +18,12 @@ EDITS: dict[str, tuple[str, str, str]] = {
         "s=1",
         "s=-1",
     ),
+    "what is registered with an abstract class": (
+        "import abc\nclass Up(abc.ABC): pass\nclass Down(abc.ABC): pass\nclass S: pass\nUp.register(S)\ns = S()\n"
+        "class M:\n    def predict(self, X): return (1 if isinstance(s, Up) else -1) * X[:, 0] > 0\nmodel = M()",
+        "Up.register",
+        "Down.register",
+    ),
     "a closure": (
         "def make(s):\n    class M:\n        def predict(self, X): return s * X[:, 0] > 0\n    return M()\nmodel = make(1)",
         "make(1)",
@@ -243,5 +249,23 @@ EDITS: dict[str, tuple[str, str, str]] = {
         "rows = np.array([[-1.0, 0, 0], [1.0, 0, 0]] * 9)\nmodel[-1].fit(rows, rows[:, 0] > 0)",
         "X * 1)",
         "X * -1)",
+    ),
+    "a class in an alias": (
+        "class Rule:\n    sign = 1\nclass M:\n    rules = list[Rule]\n"
+        "    def predict(self, X): return self.rules.__args__[0].sign * X[:, 0] > 0\nmodel = M()",
+        "sign = 1",
+        "sign = -1",
+    ),
+    "a class in a union": (
+        "class Rule:\n    sign = 1\nclass M:\n    rules = Rule | None\n"
+        "    def predict(self, X): return self.rules.__args__[0].sign * X[:, 0] > 0\nmodel = M()",
+        "sign = 1",
+        "sign = -1",
+    ),
+    "a function beside a type": (
+        "from typing import Annotated\nclass M:\n    kind = Annotated[float, lambda x: x > 0]\n"
+        "    def predict(self, X): return self.kind.__metadata__[0](X[:, 0])\nmodel = M()",
+        "> 0",
+        "<= 0",
     ),
 }

@@ -14,6 +14,7 @@ import pytest
 
 from unworn import Holdout, col, function, share, statistic
 from unworn.errors import LedgerError, Unaskable
+from unworn.holdout.asking.labels import Label
 from unworn.ledger import MemoryStore
 from unworn.mechanisms import Laplace
 from unworn.queries import FromModel, GivenPredictions, NamedPredictions, metric
@@ -163,6 +164,36 @@ def test_a_label_is_not_read_after_the_rows(batch: bool) -> None:
     assert last.certificate.record.label == "accuracy of model"
     assert f"{X[0, 0]:.6f}" not in last.certificate.entry.text
     assert model.source.name == f"{X[0, 0]:.6f}"  # it did try
+
+
+class Noting:
+    """A model that writes what it saw into tags that were handed over with it."""
+
+    def __init__(self) -> None:
+        self.tags: dict[str, Any] = {"seen": "nothing"}
+
+    def __reduce__(self) -> Any:
+        return Noting, ()
+
+    def predict(self, X: Any) -> Any:
+        self.tags["seen"] = f"{X[0, 0]:.6f}"
+        return np.ones(len(X))
+
+
+@pytest.mark.parametrize("way", ["tags", "label", "sharpen", "final"])
+def test_tags_are_not_read_after_the_rows(way: str) -> None:
+    holdout, model = opened(), Noting()
+    told = holdout.score(
+        model, 0.5, guess_se=0.2, name="noting", tags=Label("one", model.tags) if way == "label" else model.tags
+    )
+    if way in ("sharpen", "final"):  # what follows an answer has its tags
+        kept = holdout._desk.transcript.record(1).tags
+        assert kept is not None
+        model.tags = kept
+        told = getattr(holdout, way)(told)
+    assert told.certificate.record.tags == {"seen": "nothing"}
+    assert f"{X[0, 0]:.6f}" not in told.certificate.entry.text
+    assert model.tags["seen"] == f"{X[0, 0]:.6f}"  # it did try
 
 
 class FullStore(MemoryStore):

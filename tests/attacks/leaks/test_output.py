@@ -27,7 +27,7 @@ from unworn import Holdout
 from unworn.holdout.asking import code_on_train
 from unworn.queries.code import withheld_output
 from unworn.queries.code.withheld_output import withhold_output
-from unworn.queries.row_protocol import Raised, guarded
+from unworn.queries.row_protocol import Raised, run_guarded
 
 HERE = Path(__file__).parent
 
@@ -142,7 +142,7 @@ def test_everything_comes_back_whatever_is_raised(error: type[BaseException]) ->
         raise error
 
     with pytest.raises(Raised):
-        guarded(fail)
+        run_guarded(fail)
     sys.displayhook = before[4]
     assert hooks() == before
 
@@ -221,7 +221,7 @@ def test_code_that_records_its_own_warnings_still_can() -> None:
             warnings.warn("mine", stacklevel=1)
         return len(seen)
 
-    assert guarded(careful) == 1
+    assert run_guarded(careful) == 1
 
 
 def test_it_is_said_once_and_before_any_row_is_seen(caplog: pytest.LogCaptureFixture) -> None:

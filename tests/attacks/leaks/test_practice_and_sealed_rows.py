@@ -45,7 +45,7 @@ class Spy:
 def fixed(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     """The same split for all samples: without this other values, under another key, fall into other parts."""
     order = np.random.default_rng(1).permutation(ROWS)
-    monkeypatch.setattr("unworn.rows.memory.sample.shuffled", lambda sample, secret, purpose: order)
+    monkeypatch.setattr("unworn.rows.memory.sample.shuffle_units", lambda sample, secret, purpose: order)
     return order
 
 
@@ -177,7 +177,7 @@ def test_the_split_does_not_depend_on_values(monkeypatch: pytest.MonkeyPatch) ->
     orders = []
     for frame in (people(), people(seed=1)):
         sample = Sample.read(frame, "y")
-        order = row_split.shuffled(sample, secret, "uses")
+        order = row_split.shuffle_units(sample, secret, "uses")
         canonical = row_split.canonical_order(sample, secret)
         orders.append(np.argsort(canonical)[order])  # what was added to the canonical order
     assert asked == [ROWS, ROWS]

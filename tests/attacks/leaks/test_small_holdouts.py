@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from unworn import Holdout, plan
 from unworn.cli import app
 from unworn.errors import SmallHoldout
-from unworn.mechanisms import Gaussian, GuessAndCheck
+from unworn.mechanisms import Gaussian, GuessAndCheck, SampleSplitting
 from unworn.record.certificate import Certificate
 
 
@@ -70,3 +70,9 @@ def test_an_echo_of_the_last_answer_says_so(tmp_path: Path) -> None:
     listed = CliRunner().invoke(app, ["ledger", str(tmp_path / "ledger.db"), "--json"])
     assert json.loads(listed.stdout)["holdouts"][0]["answers"][1]["source"] == "last answer"
     holdout.close()
+
+
+def test_a_mechanism_that_wastes_many_rows_is_named_instead() -> None:
+    needed = plan(asks=300, width=0.05).rows
+    with pytest.warns(SmallHoldout, match=rf"9,000 rows are few for SampleSplitting[\s\S]*from {needed:,} rows"):
+        Holdout(None, labels(9_000), ledger=None, asks=300, practice=0, mechanism=SampleSplitting())

@@ -135,6 +135,8 @@ def test_a_module_edited_between_two_runs_of_a_script(tmp_path: Path) -> None:
 
 FILES = {
     "by a text": "model = M('weights.npy')",
+    "by bytes": "model = M(b'weights.npy')",
+    "by bytes of the code": "M.path = property(lambda self: b'weights.npy')\nmodel = M(None)",
     "by a path": "from pathlib import Path\nmodel = M(Path('weights.npy'))",
     "by a whole path": "import os\nmodel = M(os.path.abspath('weights.npy'))",
     "by a constant of the code": "M.path = property(lambda self: 'weights.npy')\nmodel = M(None)",
@@ -312,6 +314,38 @@ def test_a_question_made_earlier_is_not_asked_of_another_model(verb: str, name: 
         VERBS[verb](holdout, source)
     assert holdout.meter.asked == asked
     VERBS[verb](holdout, FromModel(model))  # made again, it is a question like any other
+
+
+PRACTICE: dict[str, Callable[[Holdout, Any], Any]] = {
+    "ask": lambda holdout, source: holdout.practice.ask(accuracy(source)),
+    "a composite": lambda holdout, source: holdout.practice.ask(accuracy(source) - accuracy(ROWS[1])),
+    "score": lambda holdout, source: holdout.practice.score(source),
+    "compare": lambda holdout, source: holdout.practice.compare(source, ROWS[1]),
+    "compare the other way": lambda holdout, source: holdout.practice.compare(ROWS[1], source),
+}
+
+
+@pytest.mark.parametrize("name", [None, "tree"])
+@pytest.mark.parametrize("verb", PRACTICE)
+def test_a_practice_value_is_that_of_the_model_it_is_called_after(verb: str, name: str | None) -> None:
+    """Free as it is, it is the guess that goes with a name."""
+    holdout, model = Holdout(*ROWS, practice=0.25), fitted(6)
+    source = FromModel(model, name=name)
+    before = PRACTICE[verb](holdout, source)
+    refit(model)
+    with pytest.raises(Unaskable, match=CHANGED):
+        PRACTICE[verb](holdout, source)
+    assert PRACTICE[verb](holdout, FromModel(model)).value != before.value
+    assert holdout.practice.score(model, name=name).rows == len(X) // 4
+
+
+def test_a_function_has_no_practice_value_under_the_name_of_what_it_was() -> None:
+    rule = run_cell("S = 1\ndef model(columns): return S * columns['x0'] > 0")
+    holdout, question = Holdout(X, Y, practice=0.25), function(rule, binary=True)
+    assert 0.4 < holdout.practice.ask(question).value < 0.6
+    sys.modules["notebook"].S = -1  # type: ignore[attr-defined]
+    with pytest.raises(Unaskable, match=CHANGED):
+        holdout.practice.ask(question)
 
 
 def test_one_estimator_in_a_batch_made_on_the_way() -> None:

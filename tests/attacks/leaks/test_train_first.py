@@ -74,7 +74,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no array at all": (lambda X: None, "returned nothing"),
     "scores instead of classes": (lambda X: X[:, :2], r"float64 of shape \(5, 2\)"),
     "an end": (lambda X: exit(3), "SystemExit"),
-    "a failure on some rows": (lambda X: 1 / 0 if len(X) > 5 else X[:, 0], "ZeroDivisionError"),
+    "a failure on some rows": (lambda X: 1 / 0 if len(X) > 5 else X[:, 0] > 0, "ZeroDivisionError"),
 }
 
 
@@ -268,3 +268,26 @@ def test_what_is_no_model_is_refused_in_words_before_rows_are_touched() -> None:
     assert holdout.meter.asked == 0
     assert holdout.score(ByItself, guess=0.5).index == 1
     assert holdout.score(lambda X: X[:, 0] > 0, guess=0.5).index == 2  # a function is one
+
+
+@pytest.mark.parametrize("visible", ["train", "practice"])
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "balanced_accuracy", "recall_macro"])
+def test_functions_that_return_chances_or_numbers_are_no_classifiers(metric: str, visible: str) -> None:
+    """Their accuracy is 0, which is true and helps nobody: an array of the same numbers is refused by its type."""
+    shown: dict[str, Any] = {"train": TRAIN} if visible == "train" else {"practice": 0.25}
+    holdout = Holdout(*HOLD, ledger=None, **shown)
+    options: dict[str, Any] = {"classes": [0, 1]} if metric == "recall_macro" else {}
+    for returned, words in (
+        (lambda X: 1 / (1 + np.exp(-X[:, 0])), "returned probabilities: ask brier"),
+        (lambda X: X[:, 0], "returned predicted numbers: ask r2"),
+    ):
+        for model in (returned, Says(returned)):
+            with pytest.raises(Unaskable, match=words):
+                holdout.score(model, metric=metric, **options)
+    with pytest.raises(Unaskable, match="returned probabilities"):
+        holdout.score(lambda X: 0.1 + 0.2 * (X[:, 0] > 0), where=col("x0") > 0)
+    with pytest.raises(Unaskable, match="returned probabilities"):
+        holdout.compare(lambda X: 1 / (1 + np.exp(-X[:, 0])), lambda X: (X[:, 0] > 0).astype(int))
+    assert holdout.meter.asked == 0
+    holdout.score(lambda X: np.where(X[:, 1] > 2, np.nan, (X[:, 0] > 0).astype(float)), metric=metric, **options)
+    holdout.score(Says(lambda X: 1 / (1 + np.exp(-X[:, 0]))), metric="brier")

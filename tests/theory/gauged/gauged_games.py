@@ -88,7 +88,10 @@ class KindRows:
 
 @dataclass(frozen=True)
 class GaugedMove:
-    """A question with a guess and a gauge, without any, sharpened, or asked for its final value."""
+    """A question with a guess and a gauge, without any, sharpened, or asked for its final value.
+
+    ``how`` is ask, sharpen, final, or open: a final value of what was told before, after which more may follow.
+    """
 
     question: KindQuestion
     guess: Guess | None = None
@@ -127,7 +130,7 @@ class GaugedGame:
             return 0.0
         best = 0.0
         for move in self.moves(state):
-            if move.how != "sharpen" or move.question in told:
+            if move.how not in ("sharpen", "open") or move.question in told:
                 best = max(best, self._after(state, chances, told, depth, move))
         return best
 
@@ -153,7 +156,7 @@ class GaugedGame:
             later = follow_event(self.mechanism, state, charge_symbol(self.mechanism, offer, symbol))
             kept = np.zeros_like(chances)
             kept[places] = chances[places]
-            known = told if move.how == "final" else {**told, move.question: (offer, symbol)}
+            known = told if move.how in ("final", "open") else {**told, move.question: (offer, symbol)}
             total += self._value(later, kept, known, depth - 1)
         return total
 
@@ -161,6 +164,7 @@ class GaugedGame:
         if move.how == "sharpen":
             assert isinstance(self.mechanism, SharpensAnswers)
             return self.mechanism.sharpen(state, *told[move.question])
-        if move.how == "final":
-            return self.mechanism.offer_final(state, move.question.facts, FinalPlace(told=told.get(move.question)))
+        if move.how in ("final", "open"):
+            place = FinalPlace(last=move.how == "final", told=told.get(move.question))
+            return self.mechanism.offer_final(state, move.question.facts, place)
         return self.mechanism.offer(state, move.question.facts, move.guess)

@@ -46,6 +46,7 @@ def asks(questions: tuple[KindQuestion, ...], guesses: list[Guess]) -> Moves:
             yield GaugedMove(question)
             if state.asked:
                 yield GaugedMove(question, how="sharpen")
+                yield GaugedMove(question, how="open")
             yield GaugedMove(question, how="final")
 
     return moves
