@@ -7,7 +7,6 @@ fresh ledger for old rows would be a second budget for the same sample.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import chain, count
@@ -150,11 +149,8 @@ def _seal(
     sample: HeldRows, holdouts: Mapping[str, Entry], store: Store, wanted: WantedTerms, family: Family | None = None
 ) -> None:
     """Enter the terms: of unknown rows or, beside the family that has them, of one more use of its rows."""
-    if isinstance(store, RepeatableStore):
-        key = store.new_key()
-        name = Stream(key.derive("unworn/name")).words(2).tobytes().hex()
-    else:
-        key, name = Key.new(), secrets.token_hex(16)
+    key = store.new_key() if isinstance(store, RepeatableStore) else Key.new()
+    name = Stream(key.derive("unworn/name")).words(2).tobytes().hex()
     told = digests(sample, rows_secret(key))
     practice = wanted.usual_practice if wanted.practice is None else wanted.practice
     size = sample.size if wanted.uses is None else wanted.uses.size(sample.size)

@@ -98,7 +98,7 @@ def solve_program(
     >>> from unworn.queries import col, share
     >>> from unworn.mechanisms import Gaussian
     >>> rng = np.random.default_rng(0)
-    >>> n = 50_000
+    >>> n = 200_000
     >>> rows = {f"r{region}p{plan}": rng.random(n) < chance
     ...         for (region, plan), chance in {(0, 0): 0.1, (0, 1): 0.4, (1, 0): 0.4, (1, 1): 0.2}.items()}
     >>> holdout = Holdout(rows, mechanism=Gaussian(), asks=6)
