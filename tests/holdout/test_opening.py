@@ -294,7 +294,7 @@ def wait_and_seal(*args):
     opening._seal = seal
     return seal(*args)
 opening._seal = wait_and_seal
-opening.secrets.token_hex = lambda size: digit * 2 * size
+opening.derive_id = lambda key: digit * 32
 holdout = Holdout(dict(np.load(path)), ledger=ledger)
 print(holdout.id, flush=True)
 sys.stdin.readline()

@@ -150,7 +150,7 @@ def _seal(
 ) -> None:
     """Enter the terms: of unknown rows or, beside the family that has them, of one more use of its rows."""
     key = store.new_key() if isinstance(store, RepeatableStore) else Key.new()
-    name = Stream(key.derive("unworn/name")).words(2).tobytes().hex()
+    name = derive_id(key)
     told = digests(sample, rows_secret(key))
     practice = wanted.usual_practice if wanted.practice is None else wanted.practice
     size = sample.size if wanted.uses is None else wanted.uses.size(sample.size)
@@ -178,6 +178,11 @@ def _seal(
     )
     terms.begin()  # refuses a plan that cannot be kept
     store.create(Entry.seal(name, 0, GENESIS, terms.to_body(), key), key, among=holdouts.keys())
+
+
+def derive_id(key: Key) -> str:
+    """The public id of a holdout, which follows from its key and tells nothing about it."""
+    return Stream(key.derive("unworn/name")).words(2).tobytes().hex()
 
 
 def _kept(store: Store, wanted: WantedTerms) -> str:

@@ -32,8 +32,8 @@ def wait_and_seal(*args):
     opening._seal = seal
     return seal(*args)
 opening._seal = wait_and_seal
-token = opening.secrets.token_hex
-opening.secrets.token_hex = lambda size: digit + token(size)[1:]
+usual = opening.derive_id
+opening.derive_id = lambda key: digit + usual(key)[1:]
 with open(path, "rb") as file:
     rows = pickle.load(file)
 holdout = Holdout(rows, ledger=ledger, uses={"asks": 0.7, "release": 0.3}, use=use)
