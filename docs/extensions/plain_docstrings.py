@@ -1,7 +1,8 @@
 """Docstrings are written to be read as they stand; what reStructuredText would make of some of them is put right here.
 
 ``|x|`` is an absolute value and no substitution, a literal may be followed by a letter, a page that is named becomes a
-link, and the examples get a heading of their own, so that a reader finds where prose ends.
+link, a colon in the first sentence of a property makes no type of it, and the examples get a heading of their own, so
+that a reader finds where prose ends.
 """
 
 from __future__ import annotations
@@ -46,6 +47,21 @@ def mend_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lin
     lines[:] = head_examples([mend_line(line) for line in lines])
 
 
+def keep_summary(lines: list[str]) -> list[str]:
+    """The docstring of a property behind an empty line, where napoleon does not look for a type before a colon.
+
+    >>> keep_summary(["The hash of the last entry: note it somewhere."])
+    ['', 'The hash of the last entry: note it somewhere.']
+    """
+    return ["", *lines]
+
+
+def shield_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    if what in {"attribute", "data", "property"}:
+        lines[:] = keep_summary(lines)
+
+
 def setup(app: Any) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", shield_docstring, priority=100)  # before napoleon reads the sections
     app.connect("autodoc-process-docstring", mend_docstring, priority=900)  # after napoleon has read the sections
     return {"parallel_read_safe": True}

@@ -38,6 +38,15 @@ def test_their_examples(name: str) -> None:
     assert tried.attempted >= 2
 
 
+def test_a_colon_in_the_first_sentence_of_a_property_makes_no_type_of_it() -> None:
+    from sphinx.ext.napoleon import Config, NumpyDocstring
+
+    lines = ["The hash of the last entry: note it somewhere."]
+    load("plain_docstrings").shield_docstring(None, "property", "Holdout.head", None, None, lines)
+    shown = str(NumpyDocstring(lines, Config(napoleon_use_ivar=True), what="property", name="Holdout.head"))
+    assert shown.split("\n") == ["", "The hash of the last entry: note it somewhere."]
+
+
 def test_pages_for_files_outside_exist() -> None:
     for file, page in load("outside_pages").PAGES.items():
         assert (ROOT / file).is_file()
