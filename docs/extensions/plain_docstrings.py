@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 _LITERAL = re.compile(r"(``.+?``)")
+_COLON = "\N{MODIFIER LETTER COLON}"  # stands in for a colon that is one of a sentence
 _PAGE = re.compile(r"\bdocs/([\w/-]+)\.md\b")
 
 
@@ -44,21 +45,21 @@ def head_examples(lines: list[str]) -> list[str]:
 
 
 def mend_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = head_examples([mend_line(line) for line in lines])
+    lines[:] = head_examples([mend_line(line.replace(_COLON, ":")) for line in lines])
 
 
-def keep_summary(lines: list[str]) -> list[str]:
-    """The docstring of a property behind an empty line, where napoleon does not look for a type before a colon.
+def hide_colons(line: str) -> str:
+    """The first line of a property's docstring while napoleon reads it, which would make a type of what a colon follows.
 
-    >>> keep_summary(["The hash of the last entry: note it somewhere."])
-    ['', 'The hash of the last entry: note it somewhere.']
+    >>> hide_colons("The hash of the last entry: note it.").replace(_COLON, ":")
+    'The hash of the last entry: note it.'
     """
-    return ["", *lines]
+    return line.replace(":", _COLON)
 
 
 def shield_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    if what in {"attribute", "data", "property"}:
-        lines[:] = keep_summary(lines)
+    if what in {"attribute", "data", "property"} and lines:
+        lines[0] = hide_colons(lines[0])
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -41,10 +41,12 @@ def test_their_examples(name: str) -> None:
 def test_a_colon_in_the_first_sentence_of_a_property_makes_no_type_of_it() -> None:
     from sphinx.ext.napoleon import Config, NumpyDocstring
 
+    extension, what = load("plain_docstrings"), ("property", "Holdout.head", None, None)
     lines = ["The hash of the last entry: note it somewhere."]
-    load("plain_docstrings").shield_docstring(None, "property", "Holdout.head", None, None, lines)
-    shown = str(NumpyDocstring(lines, Config(napoleon_use_ivar=True), what="property", name="Holdout.head"))
-    assert shown.split("\n") == ["", "The hash of the last entry: note it somewhere."]
+    extension.shield_docstring(None, *what, lines)
+    lines = str(NumpyDocstring(lines, Config(napoleon_use_ivar=True), what=what[0], name=what[1])).split("\n")
+    extension.mend_docstring(None, *what, lines)
+    assert lines == ["The hash of the last entry: note it somewhere."]
 
 
 def test_pages_for_files_outside_exist() -> None:

@@ -212,7 +212,8 @@ def _opened(
 def _check_final(final: bool, agreed: bool, again_or_noise: bool, guess: float | None, json: bool) -> None:
     if final and (again_or_noise or guess is not None):
         raise BadInput(
-            "a final value is exact, and told once: it takes no --guess, no --again and no --noise.\n  Leave them out."
+            "a final value is exact, and released once: it takes no --guess, no --again and no --noise.\n"
+            "  Leave them out."
         )
     if final and json and not agreed:
         raise BadInput("--final closes the holdout for good, and with --json nobody is asked.\n  Add --yes.")
@@ -229,7 +230,7 @@ def _confirm(holdout: Holdout, query: Any, yes: bool) -> None:
     except typer.Abort:  # nobody is there to say so
         agreed = False
     if not agreed:
-        raise BadInput("the holdout was left open: nothing was told or charged.\n  Add --yes to be asked no more.")
+        raise BadInput("the holdout was left open: nothing was released or charged.\n  Add --yes to skip the question.")
 
 
 def _sealed(holdout: Any, where: str) -> None:

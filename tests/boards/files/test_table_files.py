@@ -80,7 +80,7 @@ def test_lines_are_those_an_editor_shows() -> None:
         (b'{"id": NaN}\n', None, "line 1: this is not JSON"),
         (b'{"id": 1},{"id": 2}\n', None, "line 1: this is not JSON"),
         (b"{" * 100_000, None, "line 1: this is not JSON"),
-        (b'{"id": 1}\n{"id": 2, "prediction": 0, "prediction": 1}\n', None, "line 2: 'prediction' is there twice"),
+        (b'{"id": 1}\n{"id": 2, "prediction": 0, "prediction": 1}\n', None, "line 2: 'prediction' appears twice"),
         (b'[{"id": 1},\n{"id": 2}]', None, "line 1: this is one JSON list"),
         (b"\xef\xbb\xbf\r\n", None, "the file is empty"),
         (b"\xef\xbb\xbf", None, "the file is empty"),

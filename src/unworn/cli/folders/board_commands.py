@@ -249,7 +249,7 @@ def _confirm(name: str, json: bool) -> None:
         except typer.Abort:  # nobody is there to say so
             note("")
     if not agreed:
-        raise BadInput("the board was left open: nothing was told or charged.\n  Add --yes to be asked no more.")
+        raise BadInput("the board was left open: nothing was released or charged.\n  Add --yes to skip the question.")
 
 
 def _print_standings(told: Any) -> None:

@@ -72,7 +72,7 @@ def _read_source(path: Path, board: Any, format: str | None, answer: str | None)
 
     if format is not None or not is_inspect_log(path):
         if answer is not None:
-            raise BadInput("--answer names a scorer of a log of Inspect (.eval, .json), and this file is none.")
+            raise BadInput("--answer names a scorer of a log of Inspect (.eval, .json), and this file is not one.")
         return path
     names = board.details if hasattr(board, "details") else board.config.public()
     return read_inspect_log(path, answer=answer).columns(names["id"], names["prediction"])

@@ -60,15 +60,15 @@ def _check_log_and_links(path: Path) -> None:
     if not _length(str(path)) and _length(f"{path}-wal"):
         raise LedgerError(
             f"the ledger {path} is missing or empty, and {path.name}-wal, the log of one, is there.\n"
-            "  Put the ledger back beside it: the log may hold answers that were told. It was left as it is; "
+            "  Put the ledger back beside it: the log may hold answers that were given. It was left as it is; "
             "if its ledger is lost for good, move it away."
         )
     with contextlib.suppress(FileNotFoundError):
         links = os.stat(path).st_nlink
         if links > 1:
             raise LedgerError(
-                f"the ledger {path} has {links} names (hard links): each has a log of its own, and what is told under "
-                "one is lost to the others.\n"
+                f"the ledger {path} has {links} names (hard links): each has a log of its own, and what is recorded "
+                "under one is lost to the others.\n"
                 "  Close it everywhere, then keep one name and replace the others by copies or symbolic links.",
                 links=links,
             )
