@@ -49,7 +49,7 @@ def mend_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lin
 
 
 def hide_colons(line: str) -> str:
-    """The first line of a property's docstring while napoleon reads it, which would make a type of what a colon follows.
+    """The first line of a property while napoleon reads it, which would make a type of the words before a colon.
 
     >>> hide_colons("The hash of the last entry: note it.").replace(_COLON, ":")
     'The hash of the last entry: note it.'
