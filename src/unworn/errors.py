@@ -64,7 +64,7 @@ class ReadOnly(Refused):
 
 
 class Failed(UnwornError):
-    """An answer could not be made from the rows. That was entered and charged; what failed is not told."""
+    """An answer could not be made from the rows. That was entered and charged; what failed is not shown."""
 
     MESSAGE = (
         "the question's own code failed on the rows (or returned something of the wrong shape).\n"

@@ -109,7 +109,7 @@ def _forget(where: str, name: str | None, json: bool) -> None:
     elif count:
         rows = "the rows" if count == 1 else f"{count:,} sets of rows"
         say(f"Forgotten: {rows} that were sealed in {where}. Another ledger may have them now.")
-        note("What is promised of them starts anew: it holds for whoever has seen none of the answers in that ledger.")
+        note("The promise about them starts anew: it holds for those who have seen no answer in that ledger.")
     else:
         say(f"Nothing to forget: no rows are registered as sealed in {where}.")
 

@@ -67,7 +67,7 @@ def test_lines_are_those_an_editor_shows() -> None:
         (b" \n ", None, "empty"),
         (b"id;prediction\n1;2\n", None, "separated by ';'"),
         (b"id\tprediction\n1\t2\n", None, "separated by tabs"),
-        (b"id,id\n1,2\n", None, "there twice"),
+        (b"id,id\n1,2\n", None, "appears twice"),
         (b"id,prediction\n1,2\n3\n4,5,6\n", None, "line 3: 1 value for 2 columns"),
         (b'id,prediction\n1,"2\n3,4\n', None, "line 2: a quotation mark opens a value here, and none closes it"),
         (b'id,prediction\n1,"2"3\n', None, "line 2: ',' expected"),
