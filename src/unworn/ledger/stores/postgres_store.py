@@ -175,7 +175,7 @@ class PostgresStore:
         """Have something written. It may be done twice, where a connection was lost: so it is something that may."""
         self._check_open()
         if not self._writes:
-            raise LedgerError(f"the ledger {self.url} was opened to be read")
+            raise LedgerError(f"the ledger {self.url} was opened to be read: open it for writing to ask")
         self._session.run(work, write=True)
 
     def _read(self, work: Callable[[Link], T], otherwise: T) -> T:

@@ -79,7 +79,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if version == 0:
         connection.execute(f"PRAGMA page_size={_PAGE}")  # of a file that has pages already it changes nothing
     if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
-        raise LedgerError(f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log")
+        raise LedgerError(
+            f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log.\n"
+            "  Nothing was charged. Keep the ledger on a disk of this machine, not on a network."
+        )
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
     if version == 0:
