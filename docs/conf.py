@@ -84,6 +84,8 @@ html_theme_options = {
     "navigation_depth": 3,
     "show_nav_level": 1,
     "show_toc_level": 2,
+    # Pages of figures have the whole width: two panels side by side are too small to read beside a list of headings.
+    "secondary_sidebar_items": {"**": ["page-toc"], "gallery": [], "claims": []},
     "back_to_top_button": True,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",

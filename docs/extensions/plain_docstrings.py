@@ -1,7 +1,8 @@
 """Docstrings are written to be read as they stand; what reStructuredText would make of some of them is put right here.
 
 ``|x|`` is an absolute value and no substitution, a literal may be followed by a letter, a page that is named becomes a
-link, and the examples get a heading of their own, so that a reader finds where prose ends.
+link, a colon in the first sentence of a property makes no type of it, and the examples get a heading of their own, so
+that a reader finds where prose ends.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from typing import Any
 
 _LITERAL = re.compile(r"(``.+?``)")
+_COLON = "\N{MODIFIER LETTER COLON}"  # stands in for a colon that is one of a sentence
 _PAGE = re.compile(r"\bdocs/([\w/-]+)\.md\b")
 
 
@@ -43,9 +45,24 @@ def head_examples(lines: list[str]) -> list[str]:
 
 
 def mend_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = head_examples([mend_line(line) for line in lines])
+    lines[:] = head_examples([mend_line(line.replace(_COLON, ":")) for line in lines])
+
+
+def hide_colons(line: str) -> str:
+    """The first line of a property while napoleon reads it, which would make a type of the words before a colon.
+
+    >>> hide_colons("The hash of the last entry: note it.").replace(_COLON, ":")
+    'The hash of the last entry: note it.'
+    """
+    return line.replace(":", _COLON)
+
+
+def shield_docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    if what in {"attribute", "data", "property"} and lines:
+        lines[0] = hide_colons(lines[0])
 
 
 def setup(app: Any) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", shield_docstring, priority=100)  # before napoleon reads the sections
     app.connect("autodoc-process-docstring", mend_docstring, priority=900)  # after napoleon has read the sections
     return {"parallel_read_safe": True}

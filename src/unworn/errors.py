@@ -64,25 +64,25 @@ class ReadOnly(Refused):
 
 
 class Failed(UnwornError):
-    """An answer could not be made from the rows. That was entered and charged; what failed is not told."""
+    """An answer could not be made from the rows. That was entered and charged; what failed is not shown."""
 
     MESSAGE = (
         "the question's own code failed on the rows (or returned something of the wrong shape).\n"
-        "  It was entered and charged like a surprise, and what failed is not told: that would be a fact about rows.\n"
+        "  It was entered and charged like a surprise. What failed is not shown: that would be a fact about the rows.\n"
         "  With train= or practice= code is tried there first, and what fails is shown in full, at no cost."
     )
     OURS = (
         "this answer could not be made: something failed while the rows were read, and no code of yours ran.\n"
-        "  It was entered and charged, and what failed is not told: that would be a fact about rows.\n"
+        "  It was entered and charged, and what failed is not shown: that would be a fact about the rows.\n"
         "  Ask about training rows to see whether the question fails there too, and report it if it does."
     )
     STOPPED = (
         "this question was interrupted while the rows were read, and that was entered in place of an answer.\n"
-        "  ask(..., again=True) asks it anew."
+        "  ask(..., again=True) asks it again."
     )
     RELEASE = (
         "the release could not be made: something failed while the rows were read.\n"
-        "  The rows stay sealed for it, and what failed is not told: that would be a fact about rows.\n"
+        "  The rows stay sealed for it, and what failed is not shown: that would be a fact about the rows.\n"
         "  Try the same release on other rows, and report it if it fails there too."
     )
 

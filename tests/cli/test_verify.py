@@ -106,7 +106,7 @@ def test_a_cut_ledger_is_found_by_the_card_and_by_what_lies_beside_the_key(run: 
     _forge(ledger, "DELETE FROM entries WHERE idx = 2")
     result = run("verify", "--ledger", ledger)
     assert result.exit_code == 4
-    assert "lacks answers that were told" in result.stderr
+    assert "lacks answers that were given" in result.stderr
     shutil.rmtree(f"{ledger}.keys")
     assert run("verify", "--ledger", ledger).exit_code == 0
     result = run("verify", str(card), "--ledger", ledger)

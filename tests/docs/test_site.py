@@ -48,6 +48,8 @@ def test_the_site(tmp_path: Path) -> None:
     for module in MODULES:
         anchors = read_links(site / "api" / f"{module.rpartition('.')[2]}.html").anchors
         assert not {f"{module}.{name}" for name in importlib.import_module(module).__all__} - anchors
+    for page in (site / "api").glob("*.html"):
+        assert ">Type<" not in page.read_text()  # of a property whose first sentence has a colon
 
     notebooks = {path.stem for path in (DOCS / "notebooks").glob("*.md")} - {"index"}
     downloads = {path.stem: json.loads(path.read_text()) for path in site.rglob("*.ipynb")}

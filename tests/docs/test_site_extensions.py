@@ -38,6 +38,17 @@ def test_their_examples(name: str) -> None:
     assert tried.attempted >= 2
 
 
+def test_a_colon_in_the_first_sentence_of_a_property_makes_no_type_of_it() -> None:
+    from sphinx.ext.napoleon import Config, NumpyDocstring
+
+    extension, what = load("plain_docstrings"), ("property", "Holdout.head", None, None)
+    lines = ["The hash of the last entry: note it somewhere."]
+    extension.shield_docstring(None, *what, lines)
+    lines = str(NumpyDocstring(lines, Config(napoleon_use_ivar=True), what=what[0], name=what[1])).split("\n")
+    extension.mend_docstring(None, *what, lines)
+    assert lines == ["The hash of the last entry: note it somewhere."]
+
+
 def test_pages_for_files_outside_exist() -> None:
     for file, page in load("outside_pages").PAGES.items():
         assert (ROOT / file).is_file()

@@ -29,7 +29,7 @@ ROWS = 2_000
 X = np.random.default_rng(0).normal(size=(ROWS, 2))
 Y = (X[:, 0] > 0.1).astype(int)
 HIGH, LOW = share(col("x0") > 0.5), share(col("x0") < -1)
-CLOSED = r"the final values have been told, and with them the holdout is closed[\s\S]*Seal fresh rows"
+CLOSED = r"the final values have been released, and the holdout is closed with them[\s\S]*Seal fresh rows"
 
 
 class Cut:

@@ -177,7 +177,7 @@ def test_a_signals_handler_in_the_midst_of_a_commit_is_refused(
         @property
         def text(self) -> str:
             if not refused:
-                with pytest.raises(LedgerError, match="signal's handler") as caught:
+                with pytest.raises(LedgerError, match="signal handler") as caught:
                     store.append(other[1:], expect=other[0].hash)
                 refused.append(caught.value)
             return super().text
@@ -187,7 +187,7 @@ def test_a_signals_handler_in_the_midst_of_a_commit_is_refused(
 
         def __iter__(self) -> Iterator[Entry]:
             if store.url is None and not refused and store._lock._is_owned():  # type: ignore[attr-defined]
-                with pytest.raises(LedgerError, match="signal's handler") as caught:
+                with pytest.raises(LedgerError, match="signal handler") as caught:
                     store.append(other[1:], expect=other[0].hash)
                 refused.append(caught.value)
             return super().__iter__()

@@ -70,7 +70,7 @@ def read_json(text: str | bytes, most: int = MOST) -> Any:
     {'rows': 100}
     >>> read_json('{"rows": 100, "rows": 10}')
     Traceback (most recent call last):
-    ValueError: the name 'rows' stands twice in one object
+    ValueError: the name 'rows' appears twice in one object
     >>> read_json("[NaN]")
     Traceback (most recent call last):
     ValueError: NaN is not a number
@@ -127,7 +127,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"the name {name!r:.60} stands twice in one object")
+            raise ValueError(f"the name {name!r:.60} appears twice in one object")
         found[name] = value
     return found
 

@@ -90,7 +90,7 @@ def write_output(path: Any, data: bytes, what: str, is_own: IsOwn) -> Path:
     except FileNotFoundError:
         mode = None
     if not write_durably(whole, data, mode=0o666 if mode is None else mode, replace=mode is not None):
-        raise FileExistsError(errno.EEXIST, "a file of this name appeared meanwhile, and is kept")
+        raise FileExistsError(errno.EEXIST, "a file of this name appeared in the meantime, and is kept")
     return target
 
 

@@ -64,7 +64,7 @@ def mechanism_of(config: BoardConfig, question: Question) -> Mechanism:
             raise InvalidBoard("[mechanism]: rows sealed for a release have no board", setting="mechanism")
         if not made.promises:
             raise InvalidBoard(
-                f"[mechanism]: {type(made).__name__} promises nothing, and a board tells what is certified",
+                f"[mechanism]: {type(made).__name__} promises nothing, and a board shows what is certified",
                 setting="mechanism",
             )
         return made

@@ -79,7 +79,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _unworn(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", envvar="UNWORN_DEBUG", help="Show a traceback instead of a message.")

@@ -38,7 +38,7 @@ def ask(
     guess_se: Annotated[float | None, typer.Option(help="The guess's standard error, if you know it.")] = None,
     range: Annotated[
         tuple[float, float] | None,
-        typer.Option(metavar="LO HI", help="Ask for the mean of a number that is cut to this range."),
+        typer.Option(metavar="LO HI", help="Ask for the mean of a number that is clipped to this range."),
     ] = None,
     ledger: Annotated[
         str | None,
@@ -65,7 +65,7 @@ def ask(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Set a share of the rows aside: their exact values guess.  [default: 0.25 with --target, else 0]",
+            help="Set a share of the rows aside: they make the guesses.  [default: 0.25 with --target, else 0]",
         ),
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="TEAM", help="Who asks, for the record.")] = None,
@@ -75,15 +75,17 @@ def ask(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Kept beside the answer; may be given several times.")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Ask anew, and pay, though it was asked before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Ask again, and pay, even if it was asked before.")] = False,
     noise: Annotated[
         bool, typer.Option("--noise", help="Answer with noise, whatever the guess: for when surprises are likely.")
     ] = False,
     quote: Annotated[bool, typer.Option("--quote", help="Only the price: nothing is asked or charged.")] = False,
     final: Annotated[
-        bool, typer.Option("--final", help="The exact value, as sharp as can be; then the holdout is closed for good.")
+        bool, typer.Option("--final", help="The exact value, as sharp as possible; it closes the holdout for good.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --final: close the holdout without being asked.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --final: close the holdout without asking for confirmation.")
+    ] = False,
     card: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the answer's certificate here.")] = None,
     json: Json = False,
 ) -> None:
@@ -94,14 +96,15 @@ def ask(
     nothing. The first ask seals the rows (asks, confidence, name are fixed for good); later asks take these
     terms from the ledger. The same question again is free. Answers are recorded in the ledger that has these rows
     already, whoever sealed them there, or else in DATA.ledger.db (--ledger names another, for rows that no ledger has),
-    because a charge that is forgotten would make every later interval wrong. The text is never run by a database:
+    because a forgotten charge would make every later interval wrong. The text is never run by a database:
     it is read into a small language of its own.
 
     With --noise the answer is the rows' own value plus noise that hides it: no guess can be wrong then, but everything
     after it is a little wider. A guess near 0 or 1 makes the noise narrower.
 
-    With --final the exact value is told, nearly as sharply as by a test set that nobody had touched, because nothing
-    may follow: the holdout is closed for good. It says first how sharp that will be, and asks (--yes answers).
+    With --final you get the exact value, nearly as sharp as from a test set that nobody had touched, because nothing
+    may follow: the holdout is closed for good. The command first says how sharp it will be, and asks you to confirm
+    (--yes confirms in advance).
 
     \b
     Examples:
@@ -209,7 +212,8 @@ def _opened(
 def _check_final(final: bool, agreed: bool, again_or_noise: bool, guess: float | None, json: bool) -> None:
     if final and (again_or_noise or guess is not None):
         raise BadInput(
-            "a final value is exact, and told once: it takes no --guess, no --again and no --noise.\n  Leave them out."
+            "a final value is exact, and released once: it takes no --guess, no --again and no --noise.\n"
+            "  Leave them out."
         )
     if final and json and not agreed:
         raise BadInput("--final closes the holdout for good, and with --json nobody is asked.\n  Add --yes.")
@@ -226,7 +230,7 @@ def _confirm(holdout: Holdout, query: Any, yes: bool) -> None:
     except typer.Abort:  # nobody is there to say so
         agreed = False
     if not agreed:
-        raise BadInput("the holdout was left open: nothing was told or charged.\n  Add --yes to be asked no more.")
+        raise BadInput("the holdout was left open: nothing was released or charged.\n  Add --yes to skip the question.")
 
 
 def _sealed(holdout: Any, where: str) -> None:

@@ -37,11 +37,11 @@ def audit(
 ) -> None:
     """Try to catch a mechanism being less private than it claims.
 
-    Privacy is a claim about probabilities: when one row is replaced, no output may become more than so much likelier.
-    So the mechanism is run many times on two inputs that differ in one row. Some of the runs are searched for an
-    output that tells the two apart; the others count how often it comes, with exact limits. If even the limits are too
-    far apart, the claim is refuted, and that happens to a true claim once in a million audits. Not being refuted
-    proves nothing: it says that so many runs found no fault.
+    Privacy is a claim about probabilities: when one row is replaced, no output may become more likely than the claim
+    allows. So the mechanism is run many times on two inputs that differ in one row. Some of the runs are searched for
+    an output that tells the two apart; the others count how often it comes, with exact limits. If even the limits are
+    too far apart, the claim is refuted, and that happens to a true claim once in a million audits. Not being refuted
+    proves nothing: it only says that this many runs found no fault.
 
     The names lyu-1 to lyu-6 and no-threshold-noise are controls: published versions of one algorithm, most of them
     wrong. They show that an audit is able to fail. Takes seconds.

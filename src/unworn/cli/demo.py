@@ -51,10 +51,10 @@ def demo(
     """Watch an analyst wear out a holdout, and fail to wear out a protected one.
 
     The analyst has many clues about a yes/no label; a few are real, the rest are coin flips. It scores every clue on
-    the holdout, weighs it by the answer, and scores the weighted vote: what anybody does who tries things and
-    keeps what worked. The same analyst meets the same rows twice, once as a plain holdout that tells exact scores, and
-    once behind unworn. Because the data is made here, the truth is known, and you can see who was told it. Takes
-    a few seconds.
+    the holdout, weighs it by the answer, and scores the weighted vote: as anybody does who tries things and keeps what
+    works. The same analyst meets the same rows twice, once as a plain holdout that gives exact scores, and once behind
+    unworn. Because the data is made here, the truth is known, and you can see which of the two reports it. Takes a few
+    seconds.
 
     \b
     Examples:

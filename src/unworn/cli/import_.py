@@ -21,8 +21,9 @@ def import_(
     """Write the rows of DATA as one Arrow file, uncompressed and column by column, that needs no reading to be opened.
 
     A holdout of such a file takes no more memory than its questions do, and a question put to a few fresh rows takes
-    about as long with a billion rows as with a hundred thousand. Rows pass through in small runs, whatever their
-    number; only the different words of text columns are held. The rows keep their ledger: values tell who they are.
+    about as long with a billion rows as with a hundred thousand. Rows pass through in small batches, however many
+    there are; only the distinct words of text columns are kept in memory. The rows keep their ledger, because they are
+    recognised by their values.
 
     \b
     Examples:

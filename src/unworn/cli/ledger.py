@@ -38,23 +38,21 @@ def ledger(
     ] = None,
     forget: Annotated[
         bool,
-        typer.Option(
-            "--forget", help="Let the rows of this ledger be sealed in another: what is promised starts anew."
-        ),
+        typer.Option("--forget", help="Let the rows of this ledger be sealed in another: the promise starts afresh."),
     ] = False,
     json: Json = False,
 ) -> None:
     """See every answer a ledger holds, how much is spent, and how wide the next answer would be.
 
-    A ledger is the whole memory of a holdout: what was asked, what was told, and what it cost. It never holds a row.
-    Entries are chained and signed, so a changed or cut ledger is found out (see `unworn verify`). Back up both
+    A ledger is the whole memory of a holdout: what was asked, what was answered, and what it cost. It never holds a
+    row. Entries are chained and signed, so changes and cuts are detected (see `unworn verify`). Back up both
     parts, apart from each other: the entries (--export) and the secret key (--export-key). Without the key the holdout
     can be read but not asked.
 
     Rows are known by the ledger they were sealed in, and refused in any other. If a ledger is lost for good, or what
-    was asked in it does not count, --forget takes its rows (with --name, those of one holdout) off the user's registry:
-    they can then be sealed anew, and what is promised holds for whoever has seen no answer about them. The ledger
-    itself is left as it is.
+    was asked in it does not count, --forget removes its rows (with --name, those of one holdout) from the user's
+    registry: they can then be sealed again, and the promise holds for anybody who has seen no answer about them. The
+    ledger itself is left as it is.
 
     \b
     Examples:
@@ -111,7 +109,7 @@ def _forget(where: str, name: str | None, json: bool) -> None:
     elif count:
         rows = "the rows" if count == 1 else f"{count:,} sets of rows"
         say(f"Forgotten: {rows} that were sealed in {where}. Another ledger may have them now.")
-        note("What is promised of them starts anew: it holds for whoever has seen none of the answers in that ledger.")
+        note("The promise about them starts anew: it holds for those who have seen no answer in that ledger.")
     else:
         say(f"Nothing to forget: no rows are registered as sealed in {where}.")
 

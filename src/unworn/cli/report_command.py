@@ -25,7 +25,7 @@ def report(
     """Write a report on a holdout: what was asked, the best of each metric, surprises, budget, and how to verify it.
 
     A report is made from the ledger alone: neither rows nor key are needed. HTML is one file with its figures in it;
-    the figures of Markdown lie in a folder beside it.
+    those of Markdown are in a folder beside it.
 
     \b
     Examples:

@@ -126,7 +126,9 @@ def ledger_beside(data: str) -> str:
     """
     place, table = place_of(data) if is_duckdb(data) else (data, "")
     if is_duckdb(data) and has_magic(place) and not Path(place).is_file():
-        raise BadInput(f"{place} names many files, and a ledger lies beside one.\n  Say where: --ledger FILE.")
+        raise BadInput(
+            f"{place} names many files, and the ledger belongs beside one of them.\n  Say where: --ledger FILE."
+        )
     return f"{place}{'.' if table else ''}{table}.ledger.db"
 
 

@@ -23,8 +23,8 @@ def serve(
     address: Annotated[
         str | None, typer.Option(help="How people reach this server, such as https://bench.example.org.")
     ] = None,
-    max_upload: Annotated[int, typer.Option(min=1, help="Megabytes of the largest file that is taken.")] = 64,
-    rate: Annotated[float, typer.Option(min=0, help="Requests a second and account; 0 sets no limit.")] = 200.0,
+    max_upload: Annotated[int, typer.Option(min=1, help="The largest file that is accepted, in megabytes.")] = 64,
+    rate: Annotated[float, typer.Option(min=0, help="Requests per second per account; 0 for no limit.")] = 200.0,
     public: Annotated[bool, typer.Option("--public", help="Let everybody read standings and rules.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log mistakes only, not every request.")] = False,
 ) -> None:
@@ -32,7 +32,7 @@ def serve(
 
     The first start makes accounts and prints their tokens, once; every start prints a link that signs the owner in,
     once. Everything is kept in the folder: ledgers, submissions, and in server.db accounts and the hashes of tokens.
-    Send SIGTERM (or press Ctrl+C) to end it: what has begun is finished first.
+    Send SIGTERM (or press Ctrl+C) to stop it: what has begun is finished first.
 
     \b
     Examples:

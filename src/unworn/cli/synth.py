@@ -77,7 +77,7 @@ def synth(
 
     Say which questions the release must answer well, and how much it may reveal of any one row (epsilon). It is
     made once: rows, tables, a certificate and a README for whoever gets it are written to a folder that can be given
-    away. Afterwards the release can be asked without end, and nothing more is revealed. The rows are sealed in
+    away. Afterwards the release can be queried without limit, and nothing more is revealed. The rows are sealed in
     a ledger, so that nobody releases them twice: the same command again gives the same release, and another one is
     refused. So is a release of rows that were sealed for questions, whatever ledger those are in.
 

@@ -122,7 +122,7 @@ def print_made(release: Release, target: Path, where: str, made: bool, repeat: b
     for label, words in _FILES.items():
         if (target / label).exists():
             say(f"    {label:<17} {words}")
-    say("  The whole folder can be given away; nothing in it tells more than is promised above.")
+    say("  The whole folder can be given away; nothing in it reveals more than is promised above.")
     say(f"  Check it with: unworn verify {target}")
 
 

@@ -99,7 +99,7 @@ class ConnectedHoldout(ConnectedScoring):
                 return _read_quote(DerivedQuote, told)
             return _read_quote(Quote, told)
         except (TypeError, ValueError, AttributeError):
-            raise BadReply("the server tells no price that can be read") from None
+            raise BadReply("the server shows no price that can be read") from None
 
     def test(
         self,
@@ -158,7 +158,7 @@ class ConnectedHoldout(ConnectedScoring):
         told = self._wire.post(f"{self._base}/final", body)
         replies = _one_by_one(told)
         if len(replies) != len(parts):
-            raise BadReply(f"{len(parts)} final values were asked for, and the server tells {len(replies)}")
+            raise BadReply(f"{len(parts)} final values were asked for, and the server sent {len(replies)}")
         waiting = iter([self._same_question(reply, part) for reply, part in zip(replies, parts, strict=True)])
         done = [
             next(waiting)
@@ -171,7 +171,7 @@ class ConnectedHoldout(ConnectedScoring):
     def _same_question(self, reply: Any, answer: Answer) -> Answer:
         told = read_answer(reply, self._pin)
         if not isinstance(told, Answer) or told.certificate.record.fingerprint != answer.certificate.record.fingerprint:
-            raise Tampered("the server answered another question than the one that this answer is about")
+            raise Tampered("the server answered a different question from the one this answer is about")
         return told
 
     def __copy__(self) -> ConnectedHoldout:
@@ -208,4 +208,4 @@ def _one_by_one(told: Any) -> list[Any]:
         return told
     if isinstance(told, dict) and isinstance(told.get("entries"), list):
         return [{"terms": told.get("terms"), "entries": [entry]} for entry in told["entries"]]
-    raise BadReply("the server tells no final values that can be read")
+    raise BadReply("the server shows no final values that can be read")

@@ -117,7 +117,7 @@ class ConnectedScoring(ConnectedView):
         try:
             return read_fields(PracticeEstimate, told)
         except (TypeError, ValueError, AttributeError):
-            raise BadReply("the server tells nothing of practice rows that can be read") from None
+            raise BadReply("the server shows no value on practice rows that can be read") from None
 
 
 class FeaturesHere:
@@ -184,5 +184,5 @@ def _about(answer: Answer | DerivedAnswer, sent: Sent) -> Answer | DerivedAnswer
     """The same answer, if it is about the predictions that were sent."""
     parts = (answer,) if isinstance(answer, Answer) else answer.parts
     if sent.digest is not None and not any(mentions_digest(part.certificate, sent.digest) for part in parts):
-        raise Tampered("the server answered about other predictions than those that were sent")
+        raise Tampered("the server's answer is about other predictions than the ones that were sent")
     return answer

@@ -47,7 +47,7 @@ class ConnectedView:
         """What the server tells of it, anew at each look: schema, sizes, meter, whether it is closed."""
         told = self._wire.get(self._base)
         if not isinstance(told, dict):
-            raise BadReply(f"{self.url} tells nothing of a holdout")
+            raise BadReply(f"{self.url} does not answer like a holdout")
         if isinstance(told.get("public_key"), str):
             self._pin.check(told["public_key"])
         self._details = told

@@ -85,7 +85,7 @@ def _collect(
         epochs.add(turn)
         if name in found:
             raise UnreadableLog(
-                f"the sample {show_value(name)} is there twice: {len(epochs)} epochs.\n"
+                f"the sample {show_value(name)} appears twice: {len(epochs)} epochs.\n"
                 "  Say which of them to submit, as in epoch=1."
             )
         found[name] = _answer_of(sample, name, answer)

@@ -58,7 +58,7 @@ class RemoteBoard:
         """What the board tells everybody: its rules, its promise, how many ids there are to predict."""
         told = self._wire.get(self._base)
         if not isinstance(told, dict):
-            raise BadReply(f"{self.url} tells nothing of a board")
+            raise BadReply(f"{self.url} does not answer like a board")
         self._details = told
         return told
 
@@ -91,7 +91,7 @@ class RemoteBoard:
             told = self._wire.get("/api/me")
             team = told.get("team", told.get("account")) if isinstance(told, dict) else None
             if not isinstance(team, str):
-                raise BadReply(f"{self._address.origin} does not tell whose token this is")
+                raise BadReply(f"{self._address.origin} does not say whose token this is")
             self._team = team
         return self._team
 
@@ -250,7 +250,7 @@ class RemoteBoard:
         try:
             return read()
         except (TypeError, ValueError, KeyError, AttributeError):
-            raise BadReply(f"{self.url} tells no {what} that can be read") from None
+            raise BadReply(f"{self.url} shows no {what} that can be read") from None
 
     def _read_submission(self, told: Any) -> Submission:
         return cast("Submission", self._read(Submission, told))
@@ -259,7 +259,7 @@ class RemoteBoard:
         try:
             return kind.from_json(told)
         except (TypeError, ValueError, KeyError, AttributeError):
-            raise BadReply(f"{self.url} answers with what is no {kind.__name__}") from None
+            raise BadReply(f"{self.url} answers with something that is not a {kind.__name__}") from None
 
     def _check_team(self, team: str | None) -> None:
         if team is not None and team != self.team:

@@ -26,7 +26,7 @@ class RemoteServer:
         """Whose token this is: account, team, role, scopes."""
         told = self._wire.get("/api/me")
         if not isinstance(told, dict) or not isinstance(told.get("account"), str):
-            raise BadReply(f"{self.url} does not tell whose token this is")
+            raise BadReply(f"{self.url} does not say whose token this is")
         return told
 
     def boards(self) -> list[str]:

@@ -48,7 +48,7 @@ class Pausable(ABC):
     def _check_process(self) -> None:
         if self._pid != os.getpid():
             raise DatabaseError(
-                f"this process was forked from process {self._pid} in the midst of a transaction, or not by Python.\n"
+                f"this process was forked from process {self._pid} in the middle of a transaction, or not by Python.\n"
                 "  Start the process afresh (spawn), and open the tables there."
             )
 

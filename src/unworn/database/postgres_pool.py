@@ -1,7 +1,7 @@
 """Connections to PostgreSQL: few, shared by all that this process keeps in one database, and durable or refused.
 
 A thousand boards in one database need no more connections than there are threads at work. A connection is handed back
-only when it is idle; one that was lost, or left in the midst of something, is closed.
+only when it is idle; one that was lost, or left in the middle of something, is closed.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _check_settings(link: Link, place: PostgresUrl) -> None:
     wrong = [f"{name} = {value}" for name, value in told.items() if value == "off"]
     if wrong:
         raise DatabaseError(
-            f"{place.url} has {' and '.join(wrong)}: an answer could be told, and forgotten in a crash.\n"
+            f"{place.url} has {' and '.join(wrong)}: an answer could be released, and forgotten in a crash.\n"
             "  Set these to on for this server, database and role, and open it again."
         )
     if row[3] != "UTF8" or row[4] < _OLDEST:

@@ -110,7 +110,7 @@ def is_known(sample: HeldRows) -> bool:
 
 
 def check_domain_readable(sample: HeldRows, ledger: Named) -> None:
-    """Refuse to read a domain off rows that a ledger has on other terms: which values occur would be told for nothing.
+    """Refuse to read a domain off rows that a ledger has on other terms: which values occur would be revealed for free.
 
     Memory beside a ledger is allowed, as ever, and whoever spells it out is warned.
     """
@@ -130,7 +130,7 @@ def check_domain_readable(sample: HeldRows, ledger: Named) -> None:
         if not (isinstance(known.sealed_for, Released) and known.sealed_for.domain.get("origin") == "rows"):
             raise Mismatch(
                 f"these rows were sealed as {known.name!r}, and no domain is read off them: which values occur would "
-                "be told for nothing.\n  Declare the domain, or read it off rows that may be seen (train).",
+                "be revealed for free.\n  Declare the domain, or read it off rows that may be seen (train).",
                 holdout=known.name,
             )
 

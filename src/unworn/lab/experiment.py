@@ -25,7 +25,7 @@ SLIP = 1e-12
 
 @dataclass(frozen=True)
 class Result:
-    """What came of an experiment. ``widths`` holds the last answer's half-width of each repetition."""
+    """The outcome of an experiment. ``widths`` holds the last answer's half-width of each repetition."""
 
     misses: int
     repetitions: int

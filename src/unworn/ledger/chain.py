@@ -110,7 +110,7 @@ def _public(first: Entry | Link) -> str:
     public = first.body.get("public") if isinstance(first, Entry) and isinstance(first.body, dict) else None
     if first.index != 0 or not isinstance(public, str):
         raise Tampered(
-            f"entry {first.index} stands first and names no public key to check against\n"
+            f"entry {first.index} comes first and names no public key to check against.\n"
             "  Read the chain from entry 0, or pass public=."
         )
     return public

@@ -110,11 +110,11 @@ def check_run(entries: Sequence[Entry], expect: str) -> None:
 
 
 def check_reentry(lock: threading.RLock) -> None:
-    """Refuse a signal's handler, which runs in the midst of what its own thread does: it would wait for itself, or end
+    """Refuse a signal's handler, which runs in the middle of what its own thread does: it would wait for itself, or end
     the transaction that it interrupts."""
     if lock._is_owned():  # type: ignore[attr-defined]
         raise LedgerError(
-            "a signal's handler came to the ledger in the midst of what its own thread does there.\n"
+            "a signal handler used the ledger while its own thread was in the middle of using it.\n"
             "  Nothing was charged. Ask after the handler has returned, or in a thread of its own."
         )
 

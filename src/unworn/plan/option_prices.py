@@ -77,7 +77,7 @@ def noisy_checks(rows: int, asks: int, surprises: int, confidence: float) -> Opt
     ('GuessAndCheck(surprises=20)', 'one currency (Theorem U)', 0.08)
     """
     width = noisy_check_width(rows, asks, surprises, 1 - confidence)
-    reason = _TOO_LARGE if width is None else f"{right(asks, surprises)}; agreement is told with noise"
+    reason = _TOO_LARGE if width is None else f"{right(asks, surprises)}; guesses are checked with noise"
     return option(f"GuessAndCheck({surprises=})", THEOREM_U, width, reason)
 
 

@@ -53,7 +53,7 @@ def ladder(rows: int, asks: int, surprises: int, beta: float) -> WidthAndReason:
     nats = surprises * distance_nats(_CLIMB, steps)
     state = replace(typical_state(board.begin(rows, 1 - beta), asks - 1, surprises, nats), best=steps // 2 - 1)
     offer = board.offer(state, _SHARE, None)
-    how = f"a board that tells only improvements; {_times(surprises, 'improvement')} before the last"
+    how = f"a board that shows only improvements; {_times(surprises, 'improvement')} before the last"
     return likely_width(board, offer), how
 
 

@@ -141,7 +141,7 @@ class Plan:
             return
         final = noisy_check_final(self.rows, self.asks, self.surprises, 1 - self.confidence)
         yield (
-            f"So many wrong guesses cost less where agreement is told with noise: GuessAndCheck("
+            f"That many wrong guesses cost less when guesses are checked with noise: GuessAndCheck("
             f"surprises={self.surprises}) gives {half(noisy)}, and a final number of {half(final)}."
         )
 

@@ -209,7 +209,7 @@ def average(questions: Iterable[Question], name: str | None = None) -> Composite
 
 
 def ratio(above: Query, below: Query, range: tuple[float, float] = (0.0, 1.0)) -> Composite:
-    """One question over another, cut to ``range``: for two plain shares what ``share(b, given=a)`` asks at once.
+    """One question over another, clipped to ``range``: for two plain shares what ``share(b, given=a)`` asks at once.
 
     Both must be at least 0. With mechanisms that have no interval for a share of a subset this is the way to ask one.
 

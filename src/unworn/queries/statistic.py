@@ -99,7 +99,7 @@ def statistic(
     ----------
     fn
         Called once with a dictionary of all columns. What it raises, NaN, and what is no number count as the low end
-        of the range; other numbers are cut to the range. The declared sensitivity must hold for the function thus
+        of the range; other numbers are clipped to the range. The declared sensitivity must hold for the function thus
         completed: one that fails on some samples must lie near the low end on all that differ from them in a row.
     sensitivity
         How much replacing any one row of any sample of this size by another (one group, where rows are grouped) can

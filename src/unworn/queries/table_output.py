@@ -41,7 +41,7 @@ def as_frame(data: Any) -> Any | None:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
     except nw.exceptions.DuplicateError:
-        raise Unaskable("column names must differ; at least one is there twice") from None
+        raise Unaskable("column names must differ; at least one appears twice") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
@@ -50,5 +50,5 @@ def series_of(frame: Any) -> dict[str, Any]:
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
-        raise Unaskable(f"column names must differ; these are there twice: {', '.join(twice[:10])}")
+        raise Unaskable(f"column names must differ; these appear twice: {', '.join(twice[:10])}")
     return dict(zip(names, frame.iter_columns(), strict=True))

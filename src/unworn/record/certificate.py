@@ -277,7 +277,7 @@ def read_card(path: str | os.PathLike[str]) -> Any:
     except OSError as error:
         raise LedgerError(f"the card {show_line(path)[:200]} cannot be read: {error.strerror}") from None
     except ValueError as why:
-        raise Tampered(f"{show_line(path)[:200]} is not a card as it was saved: {why}") from None
+        raise Tampered(f"{show_line(path)[:200]} is not a card, or was changed after it was saved: {why}") from None
 
 
 def replay(entries: Sequence[Entry]) -> Transcript:

@@ -17,7 +17,7 @@ from unworn.record.question_words import label_words
 
 @dataclass(frozen=True, repr=False)
 class DerivedAnswer:
-    """What is made of several answers: ``low`` to ``high`` holds wherever the intervals of all ``parts`` do.
+    """An answer computed from several others: ``low`` to ``high`` holds wherever the intervals of all ``parts`` do.
 
     So it holds with the same ``confidence``, together with everything else that was asked, and costs nothing beyond its
     parts. It has no entry of its own in the ledger: each part has one, with a certificate and what the asker wrote

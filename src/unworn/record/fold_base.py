@@ -56,8 +56,8 @@ class FoldBase:
         if checkpoint.questions != questions or not is_close({name: told.get(name) for name in replayed}, replayed):
             raise Tampered(
                 f"checkpoint {checkpoint.index} says what does not follow from the entries.\n"
-                "  The entries count: what was told from the wrong state must not be relied on. Export the ledger and "
-                "restore it into a new file, which has no checkpoints, and is priced by its entries alone.",
+                "  The entries count: what was answered from the wrong state must not be relied on. Export the ledger "
+                "and restore it into a new file, which has no checkpoints, and is priced by its entries alone.",
                 index=checkpoint.index,
             )
 

@@ -147,7 +147,7 @@ class Transcript(ChainLookups):
     def _extend_by_release(self, entry: Entry) -> None:
         """A release was made: the one entry, but entry 0, that rows sealed for a release have."""
         if not self.terms.is_release or self.length > 1 or not isinstance(entry.body.get("path"), str):
-            raise Tampered(f"entry {entry.index} tells of a release that these terms do not have", index=entry.index)
+            raise Tampered(f"entry {entry.index} records a release that these terms do not have", index=entry.index)
         self.torn = True
         self._tail.append((entry, None))
         self._steps.append(Step(entry.hash, self.state, None, None, None))

@@ -17,7 +17,7 @@ from unworn.record.question_words import label_words
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a test gets. True when the hypothesis is rejected: ``if holdout.test(...)``.
+    """The result of a test. True when the hypothesis is rejected: ``if holdout.test(...)``.
 
     For any level fixed in advance: with probability 1 − level no true hypothesis is ever rejected by a test at that
     level or a smaller one, however the hypotheses were chosen. To that end this one was tested at ``corrected_level``,

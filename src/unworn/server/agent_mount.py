@@ -43,7 +43,7 @@ def be_quiet(verb: Callable[..., T]) -> Callable[..., T]:
             raise
         except Exception as error:
             _log.error("mistake in a tool: %s", type(error).__name__, exc_info=error)
-        raise UnwornError("the server made a mistake; nothing is told of it here, it is in its log")
+        raise UnwornError("the server made a mistake; the details are not shown here but are in its log")
 
     return run
 

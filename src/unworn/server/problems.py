@@ -35,7 +35,9 @@ def describe_error(error: Exception) -> dict[str, Any]:
     if isinstance(status, int) and 400 <= status < 500:  # Litestar's own: no such route, no such method, a bad value
         phrase = HTTPStatus(status).phrase
         return problem_body(phrase.replace(" ", ""), status, _DETAILS.get(status, phrase))
-    return problem_body("ServerError", 500, "the server made a mistake; nothing is told of it here, it is in its log")
+    return problem_body(
+        "ServerError", 500, "the server made a mistake; the details are not shown here but are in its log"
+    )
 
 
 _NOT_KEPT = (

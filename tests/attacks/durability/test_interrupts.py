@@ -255,7 +255,7 @@ def test_a_signals_handler_that_asks_another_holdout_of_the_same_store_is_refuse
     refused: list[str] = []
 
     def ask_other() -> None:
-        with pytest.raises(LedgerError, match="signal's handler") as caught:
+        with pytest.raises(LedgerError, match="signal handler") as caught:
             other.ask(share(col("a") > 1010), 0.5)
         refused.append(caught.value.message)
 

@@ -189,7 +189,7 @@ def test_a_log_that_was_cut_is_noticed(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[3])
     done = subprocess.run(command, env=ENV, cwd=root, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    with pytest.raises(Tampered, match="lacks answers that were told"):
+    with pytest.raises(Tampered, match="lacks answers that were given"):
         SQLiteStore(tmp_path / "x.db")
 
 
@@ -204,7 +204,7 @@ def test_a_log_removed_after_a_crash_is_noticed(tmp_path: Path) -> None:
     shutil.copytree(crashed, tmp_path / "whole")
     assert run(READ, tmp_path / "whole" / "x.db")[1:] == told
     (crashed / "x.db-wal").unlink()
-    with pytest.raises(Tampered, match=r"(?s)lacks answers that were told.*--restore"):
+    with pytest.raises(Tampered, match=r"(?s)lacks answers that were given.*--restore"):
         SQLiteStore(crashed / "x.db")
 
 

@@ -28,7 +28,7 @@ def test_an_older_backup_is_refused_until_the_whole_one_is_loaded(tmp_path: Path
         store = SQLiteStore(path, restoring=True)
         restore(tmp_path / "2.jsonl", store)
         store.close()
-        with pytest.raises(Tampered, match="lacks answers that were told"):
+        with pytest.raises(Tampered, match="lacks answers that were given"):
             SQLiteStore(path)
     store = SQLiteStore(path, restoring=True)
     assert restore(tmp_path / "5.jsonl", store) == 3

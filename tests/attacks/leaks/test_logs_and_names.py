@@ -37,7 +37,7 @@ def test_a_log_without_its_ledger_is_left_alone(crashed: Path, how: str, restori
         crashed.unlink()
     else:
         os.truncate(crashed, 0)
-    with pytest.raises(LedgerError, match="may hold answers that were told"):
+    with pytest.raises(LedgerError, match="may hold answers that were given"):
         SQLiteStore(crashed, restoring=restoring)
     assert Path(f"{crashed}-wal").read_bytes() == log
     crashed.write_bytes(file)

@@ -138,7 +138,7 @@ def test_a_redirect_is_not_followed_with_a_token() -> None:
 
 def test_replies_that_are_no_json_or_without_end() -> None:
     wire, _, _ = make_wire(lambda request: httpx.Response(200, content=b'{"a": 1, "a": 2}'))
-    with pytest.raises(BadReply, match="stands twice"):
+    with pytest.raises(BadReply, match="appears twice"):
         wire.get("/api/x")
 
 

@@ -167,7 +167,7 @@ def test_a_database_that_was_brought_back_from_a_backup_is_found_out(
     postgres_server.run(
         "ALTER TABLE unworn_entries DISABLE TRIGGER no_change; DELETE FROM unworn_entries WHERE idx > 1", name
     )
-    with pytest.raises(Tampered, match=r"lacks answers that were told: .* had entry 3 .* ends at entry 1"):
+    with pytest.raises(Tampered, match=r"lacks answers that were given: .* had entry 3 .* ends at entry 1"):
         open_store(str(store.url))
     postgres_server.run("DELETE FROM unworn_entries", name)
     with pytest.raises(Tampered, match="not in it at all"):

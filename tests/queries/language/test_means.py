@@ -183,8 +183,8 @@ def test_a_predicate_by_itself_asks_for_its_share() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ('plan = "a"', "a text stands in single quotes, as in plan = '...'"),
-        ("plan = a", "a text stands in single quotes"),
+        ('plan = "a"', "text goes in single quotes, as in plan = '...'"),
+        ("plan = a", "text goes in single quotes"),
         ("flag = 1", "use a bool on both sides, or flag by itself"),
         ("flag = 0", "or not flag"),
         ("avg(age)", "mean('...', range=(low, high)) in Python"),

@@ -489,7 +489,7 @@ def test_files_that_nobody_signed(folder: Path) -> None:
 @pytest.mark.parametrize("rows", [0, -3, True, "x", 10**12])
 def test_a_number_of_rows_that_cannot_be(folder: Path, rows: Any) -> None:
     edit(folder / "release.json", lambda told: told.update(rows=rows))
-    with pytest.raises(Tampered, match="tells no number of rows"):
+    with pytest.raises(Tampered, match="has no number of rows"):
         check_sheets(folder, Release.load(folder))
 
 

@@ -53,7 +53,7 @@ def test_the_file_appears_whole_and_alone(tmp_path: Path, way: str) -> None:
 @pytest.mark.usefixtures("way")
 def test_a_name_that_is_taken_meanwhile_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "rows.arrow"
-    with pytest.raises(Unaskable, match="appeared meanwhile"), appearing(path, False):
+    with pytest.raises(Unaskable, match="appeared in the meantime"), appearing(path, False):
         path.write_bytes(b"mine")
     assert path.read_bytes() == b"mine"
     assert list(tmp_path.iterdir()) == [path]

@@ -97,7 +97,7 @@ def load_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise LedgerError(f"the summary {os.fspath(path)} cannot be read: {error.strerror}") from None
     except ValueError:
-        raise Tampered(f"{os.fspath(path)} is not a summary as it was saved") from None
+        raise Tampered(f"{os.fspath(path)} is not a summary, or was changed after it was saved") from None
     return verify_summary(data)
 
 

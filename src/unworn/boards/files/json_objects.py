@@ -32,7 +32,7 @@ def _one_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     told = dict(pairs)
     if len(told) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise _NamedTwice(f"{show_value(twice)} is there twice")
+        raise _NamedTwice(f"{show_value(twice)} appears twice")
     return told
 
 

@@ -185,7 +185,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise InvalidSubmission.of([f"line 1: the columns are separated by {mark}; a CSV file has commas"])
     if len(set(bare)) < len(bare):
         twice = Counter(bare).most_common(1)[0][0]
-        raise InvalidSubmission.of([f"line 1: the column {show_value(twice)} is there twice"])
+        raise InvalidSubmission.of([f"line 1: the column {show_value(twice)} appears twice"])
 
 
 # ---- JSON lines

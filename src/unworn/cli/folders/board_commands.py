@@ -47,7 +47,7 @@ def new(
         tuple[float, float] | None,
         typer.Option(metavar="LOW HIGH", help="The losses that matter (rmse, r2: squared)."),
     ] = None,
-    k: Annotated[int | None, typer.Option(help="top_k_accuracy: among so many.")] = None,
+    k: Annotated[int | None, typer.Option(help="top_k_accuracy: how many guesses count.")] = None,
     average: Annotated[str | None, typer.Option(help="macro, micro or weighted.")] = None,
     where: Annotated[str | None, typer.Option(help="Score only rows where this holds: \"plan = 'basic'\".")] = None,
     baseline: Annotated[float | None, typer.Option(help="r2: the constant to compare with.")] = None,
@@ -55,10 +55,13 @@ def new(
     step: Annotated[float | None, typer.Option(help="ladder: what counts as an improvement.")] = None,
     mechanism: Annotated[str | None, typer.Option(help="With --rule mechanism: its name.")] = None,
     parameter: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter of the mechanism; again for more.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A parameter of the mechanism; may be given several times."),
     ] = None,
-    asks: Annotated[int | None, typer.Option(help="The most questions; some mechanisms need it.")] = None,
-    pools: Annotated[int, typer.Option(help="A lane of the gate climbs on one of so many parts of practice.")] = 1,
+    asks: Annotated[int | None, typer.Option(help="A cap on the number of questions; some mechanisms need it.")] = None,
+    pools: Annotated[
+        int, typer.Option(help="Parts of the practice rows; a lane of the gate climbs on one at a time.")
+    ] = 1,
     ledger: Annotated[str | None, typer.Option(metavar="URL", help="The ledger, if not in FOLDER: PostgreSQL.")] = None,
     database: Annotated[str | None, typer.Option(metavar="URL", help="Submissions, if not in FOLDER.")] = None,
     json: Json = False,
@@ -136,9 +139,9 @@ def check(
     predictions: Annotated[
         Path | None, typer.Argument(metavar="[PREDS]", help="A file to check without submitting it: free.")
     ] = None,
-    submissions: Annotated[int, typer.Option(help="After so many submissions.")] = 1000,
+    submissions: Annotated[int, typer.Option(help="After this many submissions.")] = 1000,
     surprises: Annotated[
-        int | None, typer.Option(help="So many of which surprise.  [default: one team's share]")
+        int | None, typer.Option(help="How many of them are surprises.  [default: one team's share]")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -210,12 +213,12 @@ def standings(
 @board.command(short_help="Retire the rows: final numbers, cards, a signed summary.", no_args_is_help=True)
 def close(
     folder: Folder,
-    top: Annotated[int, typer.Option(help="Final numbers for the best so many teams.")] = 10,
-    yes: Annotated[bool, typer.Option("--yes", help="Close it without being asked.")] = False,
+    top: Annotated[int, typer.Option(help="How many of the best teams get final numbers.")] = 10,
+    yes: Annotated[bool, typer.Option("--yes", help="Close it without asking for confirmation.")] = False,
     json: Json = False,
 ) -> None:
     """Close a board for good. The best teams get their exact score on the check rows, with an interval nearly as
-    narrow as that of a test set nobody had touched; then nothing more is told about these rows."""
+    narrow as that of a test set nobody had touched; after that, nothing more is released about these rows."""
     from unworn.boards.board import Board
 
     if top < 1:
@@ -246,7 +249,7 @@ def _confirm(name: str, json: bool) -> None:
         except typer.Abort:  # nobody is there to say so
             note("")
     if not agreed:
-        raise BadInput("the board was left open: nothing was told or charged.\n  Add --yes to be asked no more.")
+        raise BadInput("the board was left open: nothing was released or charged.\n  Add --yes to skip the question.")
 
 
 def _print_standings(told: Any) -> None:

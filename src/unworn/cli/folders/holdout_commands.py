@@ -22,19 +22,21 @@ def _holdout() -> None:
 
 @holdout.command(short_help="Seal rows in a new folder.", no_args_is_help=True)
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where it will be.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to make.")],
     data: Annotated[Path, typer.Option(help="The rows: Parquet, CSV or Arrow.")],
     target: Annotated[str | None, typer.Option(help="The column of labels.")] = None,
     groups: Annotated[str | None, typer.Option(help="The column that says which rows belong together.")] = None,
     practice: Annotated[float | None, typer.Option(help="The share of rows that anybody may look at.")] = None,
-    asks: Annotated[int | None, typer.Option(help="The most questions.")] = None,
+    asks: Annotated[int | None, typer.Option(help="A cap on the number of questions.")] = None,
     confidence: Annotated[float, typer.Option(help="The probability that all answers hold together.")] = 0.95,
-    max_width: Annotated[float | None, typer.Option(help="Refuse what could be wider.")] = None,
+    max_width: Annotated[
+        float | None, typer.Option(help="Refuse a question whose answer could be wider than this.")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What it is called.  [default: the folder's name]")] = None,
     copy: Annotated[bool, typer.Option("--copy/--no-copy", help="Copy the rows, or leave them where they are.")] = True,
     json: Json = False,
 ) -> None:
-    """Seal rows in a folder of their own, which unworn serve offers to others: they ask, and never see a row.
+    """Seal rows in a folder of their own. With unworn serve, others can ask about them and never see a row.
 
     \b
     Examples:

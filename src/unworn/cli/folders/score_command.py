@@ -36,7 +36,7 @@ def score(
     range: Annotated[
         tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of losses that matters.")
     ] = None,
-    k: Annotated[int | None, typer.Option(help="top_k_accuracy: among so many.")] = None,
+    k: Annotated[int | None, typer.Option(help="top_k_accuracy: how many guesses count.")] = None,
     where: Annotated[str | None, typer.Option(help="Score only rows where this holds.")] = None,
     guess: Annotated[
         float | None, typer.Option(help="What you expect; practice rows guess where there are some.")
@@ -51,8 +51,9 @@ def score(
 ) -> None:
     """Score predictions on the rows of a file, and get an interval that holds together with all that was asked before.
 
-    The first time, the labels are sealed in a ledger beside them, and a part of 500 rows or more is set aside for
-    practice: it guesses, and the rest confirms. Scoring the same predictions again is free.
+    The first time, the labels are sealed in a ledger beside them, and where there are at least 500 rows, a part of
+    them is set aside for practice: it makes the guesses, and the rest confirms them. Scoring the same predictions
+    again is free.
 
     \b
     Examples:

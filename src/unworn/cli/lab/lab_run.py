@@ -20,7 +20,7 @@ UNEXPECTED = 5
 Quick = Annotated[bool, typer.Option("--quick", help="Small sizes: about twenty seconds a claim.")]
 Seed = Annotated[int, typer.Option(help="Another seed, other rows and noise.", min=0)]
 Processes = Annotated[
-    int | None, typer.Option(help="How many claims run at once.  [default: one a core]", min=1, show_default=False)
+    int | None, typer.Option(help="How many claims run at once.  [default: one per core]", min=1, show_default=False)
 ]
 
 _STEPS = 100

@@ -25,7 +25,7 @@ def gate(
     finish: Annotated[bool, typer.Option("--finish", help="End the lane with its final gain and score.")] = False,
     state: Annotated[bool, typer.Option("--state", help="Where the lane stands; nothing is proposed.")] = False,
     request: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The same key again gets the same verdict, after a crash too.")
+        str | None, typer.Option(metavar="KEY", help="The same key again gets the same verdict, even after a crash.")
     ] = None,
     team: Annotated[
         str | None, typer.Option(help="With a folder: who proposes. On a server it is the token's.  [default: me]")

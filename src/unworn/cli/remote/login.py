@@ -19,11 +19,11 @@ def login(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Sign in to a server: its token is asked for without being shown, tried, and kept for you alone.
+    """Sign in to a server: enter its token without its being shown; it is tried, and kept for you alone.
 
     The token is what the server printed when it was started, or what its owner gave you (unw_…). It is kept in a file
-    that only you can read, in the per-user directory (UNWORN_HOME); UNWORN_TOKEN in the environment counts before it.
-    From a pipe, the token is read from standard input.
+    that only you can read, in the per-user directory (UNWORN_HOME); UNWORN_TOKEN in the environment takes precedence
+    over it. From a pipe, the token is read from standard input.
 
     The public key of each board and holdout is noted when it is first seen. If it changes, answers are refused until
     you say --forget-keys: ask whoever runs the server first.

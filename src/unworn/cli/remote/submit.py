@@ -25,18 +25,19 @@ def submit(
     name: Annotated[str | None, typer.Option(help="What the submission is called.")] = None,
     message: Annotated[str | None, typer.Option("--message", "-m", help="What was tried.")] = None,
     format: Annotated[str | None, typer.Option(help="csv, jsonl or parquet.  [default: by the file's name]")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only whether the file can be scored: free.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only check whether the file can be scored: free.")] = False,
     json: Json = False,
     answer: Annotated[
-        str | None, typer.Option(metavar="SCORER", help="Of a log of Inspect: the answers as this scorer read them.")
+        str | None,
+        typer.Option(metavar="SCORER", help="For a log of Inspect: the answers as this scorer extracted them."),
     ] = None,
 ) -> None:
     """Submit predictions to a board and get one line: practice score, certified interval, rank.
 
     Some of the board's rows are for practice: the score on them is exact, and wears out with every look. The others
-    check it: the interval holds, together with those of everybody else. The same file again is free. A file that cannot
-    be scored is told line by line, and costs nothing. A log of Inspect AI (.eval, .json) is a submission too: what the
-    model said to each sample, by the sample's id.
+    check it: the interval holds, together with those of everybody else. The same file again is free. If a file cannot
+    be scored, what is wrong is listed line by line, and nothing is charged. A log of Inspect AI (.eval, .json) is a
+    submission too: what the model said about each sample, matched by id.
 
     \b
     Exit codes: 0 scored · 2 the file cannot be scored · 3 refused (closed, not signed in) · 4 no connection
@@ -71,7 +72,7 @@ def _read_source(path: Path, board: Any, format: str | None, answer: str | None)
 
     if format is not None or not is_inspect_log(path):
         if answer is not None:
-            raise BadInput("--answer names a scorer of a log of Inspect (.eval, .json), and this file is none.")
+            raise BadInput("--answer names a scorer of a log of Inspect (.eval, .json), and this file is not one.")
         return path
     names = board.details if hasattr(board, "details") else board.config.public()
     return read_inspect_log(path, answer=answer).columns(names["id"], names["prediction"])

@@ -48,7 +48,7 @@ class UserFile:
             found = None
         if not isinstance(found, dict):  # nothing of it is quoted: it may be most of a token
             raise LedgerError(
-                f"{path}, which keeps {self.what}, is not as it was written.\n  Remove it and begin anew."
+                f"{path}, which keeps {self.what}, was changed after it was written.\n  Remove it and start again."
             )
         return found
 

@@ -78,7 +78,7 @@ class Preparation(HoldoutView):
         try:
             _ = query.fingerprint  # made here, so that what has none is refused before rows are read
         except (TypeError, ValueError, RecursionError) as why:
-            raise Unaskable(f"this question cannot be written down as plain JSON ({why}); rename or fix it") from None
+            raise Unaskable(f"this question cannot be written as plain JSON ({why}); rename or fix it") from None
         if facts.runs_code and not made_here:
             check_code(query)
         visible = self._visible
@@ -157,7 +157,7 @@ class Preparation(HoldoutView):
         if guess is not None:
             return replace(guess, gauge=gauge)
         if needs_guess(self.mechanism, facts):
-            raise Unaskable("gauge= says how much to expect of the rows beside a guess, and there is none: give guess=")
+            raise Unaskable("gauge= goes with a guess, and there is none: give guess= too")
         return Guess((facts.low + facts.high) / 2, None, None, NO_GUESS, gauge)
 
     def _understand(self, question: Asked, *, test: bool = False) -> tuple[Query, Facts]:

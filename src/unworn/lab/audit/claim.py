@@ -20,7 +20,7 @@ _STEPS = 400
 
 @dataclass(frozen=True)
 class Claim:
-    """How far the odds of any output may move when one row is replaced, as somebody claims it.
+    """A claim about how far the odds of any output may move when one row is replaced.
 
     The whole ``profile`` is what an audit tries to refute. ``delta`` only says at which of its points the claim is
     quoted as one number: ``value`` is the smallest epsilon the profile has there, or mu where it is Gaussian.

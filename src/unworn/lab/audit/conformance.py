@@ -79,7 +79,7 @@ def check_release(
     the same key gives the same release, what comes out fits the problem and can be saved, no error is larger than was
     said in more of the ``worlds`` than is allowed, and an audit with so many ``trials`` does not refute the profile (of
     domains of up to 256 cells; above 65,536 no rows are tried at all). A method without a fault has one found, by
-    chance, with probability 2e-6 a problem at most.
+    chance, with probability 2e-6 per problem at most.
 
     Parameters
     ----------

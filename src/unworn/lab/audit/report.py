@@ -32,7 +32,7 @@ class Report:
 
     With probability at least ``confidence``, whatever the mechanism is, its true epsilon (or mu, as ``claimed`` has it)
     is at least ``lower_bound``; so a claim that is kept is refuted with probability at most 1 − confidence. Not being
-    refuted proves nothing: it says that so many trials found no fault.
+    refuted proves nothing: it only says that this many trials found no fault.
     """
 
     name: str

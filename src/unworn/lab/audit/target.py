@@ -61,7 +61,7 @@ class Target:
     Parameters
     ----------
     run
-        ``run(input, trials, rng)`` returns an array with one trial a row (or one number a trial). The trials must be
+        ``run(input, trials, rng)`` returns an array with one row or one number per trial. The trials must be
         independent and take all their randomness from ``rng``, a NumPy generator.
     trials
         How many runs on each input an audit makes unless told otherwise.

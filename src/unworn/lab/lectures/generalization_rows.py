@@ -23,8 +23,8 @@ GENERALIZATION: Final = (
         ours=("unworn.holdout.Holdout", "unworn.queries.accuracy"),
         command="unworn demo",
         page="promise.md",
-        measured="The demonstration: a vote of chosen clues is right with 73.4 % on the rows, and with 63.0 % on "
-        "fresh ones.",
+        measured="The demonstration: a vote of chosen clues is right 73.4 % of the time on the rows, and 63.0 % "
+        "on fresh ones.",
     ),
     LectureRow(
         section=PROBLEM,
@@ -214,7 +214,7 @@ GENERALIZATION: Final = (
         kind="remark",
         says="Pan-privacy: the entire state of the computation is private at all times.",
         page="theory/privacy.md#other-models-pan-private-local-continual",
-        note="Not offered. A holdout's state is its rows; its ledger alone tells no more than the answers did.",
+        note="Not offered. A holdout's state is its rows; its ledger alone reveals no more than the answers did.",
     ),
     LectureRow(
         section=OTHER,
@@ -225,7 +225,7 @@ GENERALIZATION: Final = (
         measured="10,000 rows, ε = 1: randomised response adds a standard error of .0096 to a share, Laplace "
         "noise by a trusted holder .0001.",
         note="Not offered: rows are trusted to whoever keeps the holdout. Rows randomised beforehand are rows "
-        "like others.",
+        "like any others.",
     ),
     LectureRow(
         section=OTHER,

@@ -18,7 +18,7 @@ LECTURE = Lecture(
             ours=("unworn.mechanisms.Thresholdout", "unworn.mechanisms.GuessAndCheck"),
             claim="freedman",
             page="mechanisms/thresholdout.md",
-            measured="500 features that mean nothing, chosen by looking: a plain holdout reports .633, Thresholdout "
+            measured="500 meaningless features, chosen by looking: a plain holdout reports .633, Thresholdout "
             ".508, guess and check .502; .500 is true.",
         ),
         LectureRow(
@@ -249,8 +249,8 @@ LECTURE = Lecture(
             measured="100 rows: exact answers give half of them away after 3,334 queries, Gaussian noise of .1 after "
             "29,649, about 3 n².",
             note="At 20 rows and 801 queries every mechanism here has stopped, ends at ± .25 or wider, or is wrong. "
-            "How near the strongest known attack comes to what Theorem F allows below the wall: unworn lab run "
-            "theorem-f.",
+            "For how near the strongest known attack comes to what Theorem F allows below the wall, see "
+            "unworn lab run theorem-f.",
         ),
     ),
 )

@@ -21,8 +21,8 @@ LECTURE = Lecture(
             ours=("unworn.mechanisms.Naive", "unworn.lab.analysts.GreedySelection"),
             command="unworn demo",
             page="five-minutes.md",
-            measured="A vote of the 1,983 clues that looked good on 10,000 rows is told to be right with 73.4 %; on "
-            "fresh rows it is right with 63.0 %.",
+            measured="A vote of the 1,983 clues that looked good on 10,000 rows is reported to be right 73.4 % of the "
+            "time; on fresh rows it is right 63.0 % of the time.",
         ),
         LectureRow(
             section="Adaptivity",
@@ -150,7 +150,7 @@ LECTURE = Lecture(
             ours=("unworn.mechanisms.Naive", "unworn.mechanisms.SampleSplitting"),
             command="unworn demo",
             page="mechanisms/naive.md",
-            measured="The demonstration: the plain holdout tells 73.4 % where 63.0 % is true; 1,909 of its 2,016 "
+            measured="In the demonstration the plain holdout says 73.4 % where 63.0 % is true; 1,909 of its 2,016 "
             "intervals hold.",
         ),
         LectureRow(
@@ -221,7 +221,7 @@ LECTURE = Lecture(
         LectureRow(
             section=BOARDS,
             kind="remark",
-            says="Adaptivity makes it more difficult to generalize: a board that tells less tells it longer.",
+            says="Adaptivity makes it more difficult to generalize: a board that reveals less stays valid longer.",
             ours=("unworn.mechanisms.Ladder",),
             claim="ladder",
             page="mechanisms/ladder.md",

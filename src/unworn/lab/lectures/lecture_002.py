@@ -192,7 +192,7 @@ LECTURE = Lecture(
         LectureRow(
             section=MWEM,
             kind="algorithm",
-            says="M₀ tells i with probability ∝ exp(ε₀ score(i; x)/2), score(i; x) = ⟨φ_i, p̂ − h_x⟩: the exponential "
+            says="M₀ outputs i with probability ∝ exp(ε₀ score(i; x)/2), score(i; x) = ⟨φ_i, p̂ − h_x⟩: the exponential "
             "mechanism.",
             ours=("unworn.bounds.selection", "unworn.release.methods.candidates.Candidates"),
             command="unworn audit release-mwem",

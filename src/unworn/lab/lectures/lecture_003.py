@@ -212,8 +212,8 @@ LECTURE = Lecture(
             note="Counts histograms where the lecture counts ordered samples, which is the same version space.",
             erratum="The pseudo-code has two else-branches and tests â_i. It means: if a_i = g_i, S_i is S_{i−1}; "
             "else the databases that are more than η away from a_i are removed. Read literally, the first else keeps "
-            "all of them: with two databases, and 0 told where the median guess is 1, the guess would be 1 again for "
-            "ever.",
+            "all of them: with two databases, and 0 answered where the median guess is 1, the guess would be 1 again "
+            "for ever.",
         ),
         LectureRow(
             section=USING,
@@ -265,8 +265,8 @@ LECTURE = Lecture(
             ours=("unworn.mechanisms.Thresholdout", "unworn.mechanisms.GuessAndCheck"),
             claim="freedman",
             page="mechanisms/thresholdout.md",
-            measured="500 chosen features that mean nothing: a plain holdout reports .633, Thresholdout .508, guess "
-            "and check .502; .500 is true.",
+            measured="500 meaningless features, chosen by looking: a plain holdout reports .633, Thresholdout .508, "
+            "guess and check .502; .500 is true.",
         ),
         LectureRow(
             section=NOTES,

@@ -34,7 +34,7 @@ LECTURE = Lecture(
             measured="The audit finds no fault: a run to one number for which ε = 2.498 is claimed at δ = .001 shows "
             "at least .282.",
             note="SparseVector(values=True), NumericSparse in the book, for ε/4 more per number. The slides' "
-            "algorithm itself tells 1 and 0 only.",
+            "algorithm itself says 1 and 0 only.",
         ),
         LectureRow(
             section=SPARSE,
@@ -45,7 +45,7 @@ LECTURE = Lecture(
             page="mechanisms/above-threshold.md",
             measured="n = 10⁶, k = 10⁴ shares of the people, one above: each outcome is right to within ± .0187.",
             note="For shares and means of the people. Whether one person's salary is above T is that person's secret, "
-            "and no private mechanism tells it; nor do ours follow a stream (see “other directions”).",
+            "and no private mechanism reveals it; nor do ours follow a stream (see “other directions”).",
         ),
         LectureRow(
             section=SPARSE,

@@ -131,7 +131,7 @@ RESULTS: Final = (
         command=COMPUTE,
         page="theory/optimisation.md#the-certificate",
         measured="d = 4, k = 10, α = .3: each component to within ± .025 is accurate enough.",
-        note="Ours adds up the intervals that were told, and is certified by them afterwards.",
+        note="Ours adds up the published intervals, and is certified by them afterwards.",
     ),
     LectureRow(
         section=COUNTING,
@@ -177,7 +177,7 @@ RESULTS: Final = (
         claim="one-bit",
         page="mechanisms/one-sample.md",
         measured="k = 10,000, α = .1, β = .05: 52,983 rows, the hidden constant taken as 1.",
-        note="The talk does not say which mechanism; ours tells the property of one random row, and flips it with a "
+        note="The talk does not say which mechanism; ours reveals the property of one random row, and flips it with a "
         "small chance.",
     ),
     LectureRow(
@@ -189,6 +189,6 @@ RESULTS: Final = (
         claim="subsampling",
         page="mechanisms/index.md",
         measured="1.9 % of 100,000 rows an answer certify ± .119; all rows certify ± .095.",
-        note="With one downside: by the corrected proposition, sampling with replacement hides less than is said.",
+        note="With one downside: by the corrected proposition, sampling with replacement hides less than claimed.",
     ),
 )

@@ -61,9 +61,7 @@ class Sweep:
             )
         cells = self.cells
         if len({cell.digest for cell in cells}) < len(cells):
-            raise UnfitSweep(
-                "a sweep has every combination once; some world, analyst, mechanism or size is there twice"
-            )
+            raise UnfitSweep("a sweep has every combination once; some world, analyst, mechanism or size appears twice")
 
     @property
     def cells(self) -> list[SweepCell]:

@@ -104,7 +104,7 @@ def describe_parameters(thing: World | Analyst) -> dict[str, Any]:
     found = {"name": type(thing).__name__, **asdict(cast("Any", thing))}
     for name, value in found.items():
         if not _is_plain(value):
-            raise TypeError(f"{type(thing).__name__} has {name}={value!r:.60}, which cannot be written down")
+            raise TypeError(f"{type(thing).__name__} has {name}={value!r:.60}, which cannot be saved")
     return found
 
 

@@ -148,7 +148,7 @@ def certified_counts(
     width = min(0.499, error / (2 * lipschitz * math.sqrt(dimension)) if lipschitz else math.inf)
     asks = k * iterations * dimension
     if asks > _MOST:
-        raise ValueError(f"{asks:.3g} asks are more than are reckoned with here: aim at a larger alpha")
+        raise ValueError(f"{asks:.3g} asks are more than are allowed for here: aim at a larger alpha")
     return CertifiedCounts(iterations, asks, width, _rows(theorem, asks, width, beta))
 
 
@@ -162,7 +162,7 @@ def _rows(theorem: str, asks: int, width: float, beta: float) -> int:
     while not is_enough(high):
         low, high = high, 4 * high
         if high > _MOST:
-            raise ValueError(f"{asks:,} asks within {width:.3g} need more rows than are reckoned with here")
+            raise ValueError(f"{asks:,} asks within {width:.3g} need more rows than are allowed for here")
     while high - low > max(1, low // 1000):
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

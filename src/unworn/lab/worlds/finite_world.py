@@ -22,7 +22,7 @@ _WORDS = 50
 
 @dataclass(frozen=True)
 class FiniteWorld(World):
-    """So many points, drawn with given weights (uniform by default): the truth of any question is a sum.
+    """A number of points, drawn with given weights (uniform by default): the truth of any question is a sum.
 
     A probe is a random value for every point, 0/1 or in [0, 1] as its form has it; a vote holds for the points with
     the highest scores, until they make up a quarter of the population. ``forms`` says how probes are put, in turn:

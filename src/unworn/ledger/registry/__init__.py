@@ -1,7 +1,7 @@
 """Which ledger has which rows: one small file per user, so that the same rows find their ledger whatever it is called.
 
 A second ledger for the same rows would be a second budget. The registry knows rows by keyed digests, never by values,
-and holds nothing that a ledger needs: deleted, it is made anew as ledgers are opened.
+and holds nothing that a ledger needs: deleted, it is rebuilt as ledgers are opened.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ class Registry:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        # A child that is forked in the midst of it would find SQLite locked for ever.
+        # A child that is forked in the middle of it would find SQLite locked for ever.
         with fork_gate(), self._opened() as connection:
             yield connection
 
@@ -253,13 +253,13 @@ class Registry:
         if connection.execute("SELECT mark FROM secret").fetchall() != [(mark,)]:
             raise LedgerError(
                 f"{self._path} was made with another key than the one in {self.folder}: it recognises no rows.\n"
-                "  Bring the right registry.key back, or move registry.db away: it is made anew as ledgers are opened."
+                "  Bring the right registry.key back, or move registry.db away: it is rebuilt as ledgers are opened."
             )
 
     def _explain(self, error: sqlite3.Error) -> LedgerError:
         name = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
         if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR")):
-            advice = "It is damaged. Move it away: it is made anew as ledgers are opened (until then a second ledger "
+            advice = "It is damaged. Move it away: it is rebuilt as ledgers are opened (until then a second ledger "
             advice += "of the same rows goes unnoticed)."
         else:
             advice = "Check the disk and the permissions of the directory, or set UNWORN_HOME to another."

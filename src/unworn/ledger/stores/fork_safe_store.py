@@ -49,7 +49,7 @@ class ForkSafeStore(ABC):
         if self._pid != os.getpid():
             self._disown()
             raise LedgerError(
-                f"this process was forked from process {self._pid} in the midst of its work on the ledger, or not by "
+                f"this process was forked from process {self._pid} in the middle of its work on the ledger, or not by "
                 "Python, and cannot share it safely.\n"
                 "  Nothing was charged. Start the process afresh (spawn), and open the holdout there."
             )
@@ -61,7 +61,7 @@ class ForkSafeStore(ABC):
         same: so what is held is asked of the lock itself, and the flag says only that it is held for the fork."""
         self._is_forking = self._ready_for_fork = False
         if self._pid != os.getpid() or self._lock._is_owned():  # type: ignore[attr-defined]
-            return  # a signal handler forks in the midst of our work: the parent goes on, the child does without
+            return  # a signal handler forks in the middle of our work: the parent goes on, the child does without
         self._is_forking = True
         if self._lock.acquire(timeout=_PATIENCE):
             self._let_go()

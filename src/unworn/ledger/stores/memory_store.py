@@ -75,7 +75,7 @@ class MemoryStore:
         check_run(entries, expect)
         if self._pid != os.getpid():
             raise LedgerError(
-                f"this ledger lives in the memory of process {self._pid}; a forked copy spends it twice\n"
+                f"this ledger lives in the memory of process {self._pid}; a forked copy would spend it twice.\n"
                 "  Nothing was charged. Use a ledger both can open, such as ledger='sqlite:///holdout.db'."
             )
         holdout = entries[0].holdout

@@ -40,7 +40,7 @@ class PostgresSession:
         """What the work returns; ``LedgerError`` where the server does not come back in time."""
         order = getattr(self._here, "order", None)
         if order is None:
-            order = self._here.order = threading.RLock()  # this thread's own: who holds it is in the midst of a work
+            order = self._here.order = threading.RLock()  # this thread's own: who holds it is in the middle of a work
         check_reentry(order)
         with order:
             return self._run(work, write)
@@ -69,8 +69,8 @@ class PostgresSession:
                 pool.forget_idle()
 
     def _explain(self, why: UnwornError, is_unknown: bool, state: str | None = None) -> LedgerError:
-        """If a connection was lost in the midst of a commit, nobody knows what became of it."""
-        unknown = "\n  What was just written is not told, and may be charged." if is_unknown else ""
+        """If a connection was lost in the middle of a commit, nobody knows what became of it."""
+        unknown = "\n  What was just written is not released, and may have been charged." if is_unknown else ""
         return LedgerError(f"the ledger could not be used: {why.message}{unknown}", state=state)
 
     def close(self) -> None:

@@ -175,7 +175,7 @@ class PostgresStore:
         """Have something written. It may be done twice, where a connection was lost: so it is something that may."""
         self._check_open()
         if not self._writes:
-            raise LedgerError(f"the ledger {self.url} was opened to be read")
+            raise LedgerError(f"the ledger {self.url} was opened to be read: open it for writing to ask")
         self._session.run(work, write=True)
 
     def _read(self, work: Callable[[Link], T], otherwise: T) -> T:
@@ -223,7 +223,7 @@ class PostgresStore:
         state = "is not in it at all" if last is None else f"ends at entry {last}"
         state = "has another entry in that place" if other is not None else state
         raise Tampered(
-            f"the ledger {self.url} lacks answers that were told: holdout {holdout[:8]}… had entry {index} "
+            f"the ledger {self.url} lacks answers that were given: holdout {holdout[:8]}… had entry {index} "
             f"({hashed[:12]}…), and {state}.\n"
             "  The database was brought back from an older backup, or replaced by another. Bring the newest back.\n"
             "  If it is lost for good these rows must not be asked again; what was noted here is in "

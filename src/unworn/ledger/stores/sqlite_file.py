@@ -60,15 +60,15 @@ def _check_log_and_links(path: Path) -> None:
     if not _length(str(path)) and _length(f"{path}-wal"):
         raise LedgerError(
             f"the ledger {path} is missing or empty, and {path.name}-wal, the log of one, is there.\n"
-            "  Put the ledger back beside it: the log may hold answers that were told. It was left as it is; "
+            "  Put the ledger back beside it: the log may hold answers that were given. It was left as it is; "
             "if its ledger is lost for good, move it away."
         )
     with contextlib.suppress(FileNotFoundError):
         links = os.stat(path).st_nlink
         if links > 1:
             raise LedgerError(
-                f"the ledger {path} has {links} names (hard links): each has a log of its own, and what is told under "
-                "one is lost to the others.\n"
+                f"the ledger {path} has {links} names (hard links): each has a log of its own, and what is recorded "
+                "under one is lost to the others.\n"
                 "  Close it everywhere, then keep one name and replace the others by copies or symbolic links.",
                 links=links,
             )
@@ -79,7 +79,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if version == 0:
         connection.execute(f"PRAGMA page_size={_PAGE}")  # of a file that has pages already it changes nothing
     if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
-        raise LedgerError(f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log")
+        raise LedgerError(
+            f"the ledger {path} is on a file system where SQLite cannot keep a write-ahead log.\n"
+            "  Nothing was charged. Keep the ledger on a disk of this machine, not on a network."
+        )
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
     if version == 0:

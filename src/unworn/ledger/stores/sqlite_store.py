@@ -235,7 +235,9 @@ class SQLiteStore(ForkSafeStore):
             if connection.in_transaction:
                 raise LedgerError(f"SQLite did not end the transaction on {self.path}")
         except LedgerError as error:
-            raise LedgerError(f"{error.message}\n  What was just written is not told, and may be charged.") from error
+            raise LedgerError(
+                f"{error.message}\n  What was just written is not released, and may have been charged."
+            ) from error
         if connection is not before:
             check_entry_is_there(connection, last)
         if not self._restoring:  # a backup may end before what was told: the note that says so must stay

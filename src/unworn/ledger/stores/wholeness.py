@@ -92,7 +92,7 @@ def check_length(connection: sqlite3.Connection, path: Path, noted: Mapping[str,
         state = "is not in it at all" if last is None else f"ends at entry {last}"
         state = "has another entry in that place" if row is not None else state
         raise Tampered(
-            f"the ledger {path} lacks answers that were told: holdout {holdout[:8]}… had entry {index} "
+            f"the ledger {path} lacks answers that were given: holdout {holdout[:8]}… had entry {index} "
             f"({hashed[:12]}…), and {state}.\n"
             "  It was cut off, or replaced by an older copy or by another ledger. Bring the newest file back, with its "
             f"-wal file, or a backup: unworn ledger {path.name} --restore FILE.\n"

@@ -65,8 +65,8 @@ class State:
         """Refuse whatever would follow what nothing may follow."""
         if self.closed:
             raise Exhausted(
-                "the final values have been told, and with them the holdout is closed: they can be this sharp because "
-                "nothing follows.\n"
+                "the final values have been released, and the holdout is closed with them: they can be this sharp "
+                "because nothing follows.\n"
                 "  All answers hold, and asking them again is free. Seal fresh rows to go on asking.",
                 asked=self.asked,
             )

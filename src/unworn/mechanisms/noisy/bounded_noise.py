@@ -77,8 +77,8 @@ class BoundedNoise(NoisyMean):
     def begin(self, rows: int, confidence: float, asks: int | None = None) -> State:
         if self.scale is not None and self.noised(rows).scale < 2:
             raise ValueError(
-                f"noise of scale {self.scale:.3g} is none at all with {rows:,} rows: bring more rows, plan fewer asks, "
-                f"or give a scale of {2 / rows:.3g} or more"
+                f"noise of scale {self.scale:.3g} is no noise at all with {rows:,} rows: bring more rows, plan fewer "
+                f"asks, or give a scale of {2 / rows:.3g} or more"
             )
         if self.cosine_zero is not None and self.cosine_zero < self.noised(rows).scale:
             raise ValueError(

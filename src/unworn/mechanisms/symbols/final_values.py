@@ -227,7 +227,7 @@ def _likely_mean(offer: Offer, value: float, variance: float) -> Symbol:
 
 def _cell_number(symbol: Symbol) -> int:
     if not isinstance(symbol, int):
-        raise ValueError(f"one of equal cells is told by its number, not by {symbol!r:.40}")
+        raise ValueError(f"one of equal cells is named by its number, not by {symbol!r:.40}")
     return symbol
 
 

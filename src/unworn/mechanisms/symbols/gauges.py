@@ -122,7 +122,7 @@ def told_bound(offer: Offer, symbol: Symbol) -> float:
     if not isinstance(symbol, list):
         return known_bound(offer)
     if gauge is None:
-        raise ValueError(f"a symbol of this question tells no octave: {symbol!r:.40}")
+        raise ValueError(f"a symbol of this question has no octave: {symbol!r:.40}")
     return gauge.bound(symbol[0], offer.rows)
 
 

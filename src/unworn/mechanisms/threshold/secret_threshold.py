@@ -190,7 +190,7 @@ def paid_for(payload: PlannedNoisePayload) -> Price:
 def released_count(symbol: Symbol) -> int:
     """The count that was released, if it is one: a symbol of a ledger may be anything."""
     if isinstance(symbol, bool) or not isinstance(symbol, int):
-        raise TypeError(f"what is above the threshold is told as a whole number of rows, not as {symbol!r:.40}")
+        raise TypeError(f"what is above the threshold is released as a whole number of rows, not as {symbol!r:.40}")
     return symbol
 
 

@@ -97,7 +97,7 @@ class SparseVector(Threshold, BoundsWidth, EncodesItself):
             raise ValueError(f"split is 'even' or 'best', not {self.split!r}")
         check_yes_no("values", self.values)
         if self.values and not self.refresh:
-            raise ValueError("values are told by a run with a fresh threshold after each: leave refresh=True")
+            raise ValueError("values are released by a run with a fresh threshold after each: leave refresh=True")
 
     def to_json(self) -> dict[str, Any]:
         """Without ``values`` where there are none, as in every ledger from before there were."""

@@ -203,7 +203,7 @@ def share(predicate: Predicate, given: Predicate) -> ConditionalShare: ...
 @overload
 def share(predicate: Predicate, given: Predicate | None) -> Share | ConditionalShare: ...
 def share(predicate: Predicate, given: Predicate | None = None) -> Share | ConditionalShare:
-    """How often a predicate holds: among all, or among those for which another one does (``given``).
+    """How often a predicate holds among all rows, or among those for which another one does (``given``).
 
     Text is read as SQL.
 
@@ -222,7 +222,7 @@ def share(predicate: Predicate, given: Predicate | None = None) -> Share | Condi
 
 
 def mean(expression: Expression | str, range: tuple[float, float]) -> Mean:
-    """The mean of a number, each value cut to the range, which is declared and never found in the rows.
+    """The mean of a number, each value clipped to the range, which is declared and never found in the rows.
 
     Text is read as SQL.
 

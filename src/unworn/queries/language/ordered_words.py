@@ -40,7 +40,7 @@ class OrderedWords:
 
     def _among(self, word: object, holds: Callable[[int, int], bool]) -> Expression:
         if word not in self._words:
-            raise Unaskable(f"{show_value(word)} is none of the ordered words {show_value(self._words)}")
+            raise Unaskable(f"{show_value(word)} is not among the ordered words {show_value(self._words)}")
         place = self._words.index(word)
         return self._column.isin([each for own, each in enumerate(self._words) if holds(own, place)])
 

@@ -89,7 +89,7 @@ def _check_quotes(left: Expression, right: Expression, schema: Schema) -> None:
     for one, other in ((left, right), (right, left)):
         if one.name in schema and other.name not in schema and schema.of(one.name).kind in ("text", "date"):
             raise Unaskable(
-                f"there is no column {show_value(other.name)} to compare {brief(one, 60)} with: a text stands in "
+                f"there is no column {show_value(other.name)} to compare {brief(one, 60)} with: text goes in "
                 f"single quotes, as in {brief(one, 60)} = '...', and a column in double ones or none",
                 column=other.name,
             )

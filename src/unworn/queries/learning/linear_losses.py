@@ -295,6 +295,6 @@ def _positive(value: object) -> Class:
         return literals.text(label, "a label")
     if not abs(label) < literals.MAX_EXACT:
         raise Unaskable(
-            "a label beyond ±2**53 is not told from its neighbours as a float64: use smaller ones, or texts"
+            "a label beyond ±2**53 cannot be told from its neighbours as a float64: use smaller ones, or texts"
         )
     return label

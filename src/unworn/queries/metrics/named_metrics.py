@@ -145,7 +145,7 @@ def log_loss(
     classes: Iterable[Any] | None = None,
     positive: Any = 1,
 ) -> LogLoss:
-    """Minus the logarithm of the label's probability, cut to ``range``.
+    """Minus the logarithm of the label's probability, clipped to ``range``.
 
     Probabilities of the ``positive`` class, one per row; or rows × classes, the columns named as in
     :func:`top_k`.
@@ -164,7 +164,7 @@ def log_loss(
 
 
 def mae(predictions: Any, range: Sequence[float] | None = None) -> AbsoluteError:
-    """The mean absolute error, each row's cut to ``range``, which must be given.
+    """The mean absolute error, each row's clipped to ``range``, which must be given.
 
     >>> mae([3.0])
     Traceback (most recent call last):
@@ -176,7 +176,7 @@ largest loss that matters); larger losses count as that one
 
 
 def mse(predictions: Any, range: Sequence[float] | None = None) -> SquaredError:
-    """The mean squared error, each row's cut to ``range``, which must be given.
+    """The mean squared error, each row's clipped to ``range``, which must be given.
 
     >>> mse([3.0], range=(0, 100)).family
     '{"metric":"mse","range":[0.0,100.0]}'
@@ -185,7 +185,7 @@ def mse(predictions: Any, range: Sequence[float] | None = None) -> SquaredError:
 
 
 def mape(predictions: Any, range: Sequence[float] | None = None) -> PercentageError:
-    """The mean of |prediction − label|/|label|, each row's cut to ``range``, which must be given; a label of 0 is cut.
+    """The mean of |prediction − label|/|label|, each row's clipped to ``range`` (must be given), a label of 0 included.
 
     >>> mape([3.0], range=(0, 2)).bounds
     (0.0, 2.0)
@@ -194,7 +194,7 @@ def mape(predictions: Any, range: Sequence[float] | None = None) -> PercentageEr
 
 
 def pinball(predictions: Any, range: Sequence[float] | None = None, alpha: float = 0.5) -> PinballLoss:
-    """The loss of a predicted quantile ``alpha``, each row's cut to ``range``, which must be given.
+    """The loss of a predicted quantile ``alpha``, each row's clipped to ``range``, which must be given.
 
     >>> pinball([3.0], range=(0, 10), alpha=0.9).family
     '{"metric":"pinball","quantile":0.9,"range":[0.0,10.0]}'

@@ -139,7 +139,7 @@ class ChunkCheck:
     def _check_release(self, entry: Entry, state: State) -> State:
         """A release was made: the one entry, but entry 0, that rows sealed for a release have."""
         if not self.terms.is_release or entry.index != 1 or not isinstance(entry.body.get("path"), str):
-            raise Tampered(f"entry {entry.index} tells of a release that these terms do not have", index=entry.index)
+            raise Tampered(f"entry {entry.index} records a release that these terms do not have", index=entry.index)
         return state
 
     def _read(self, entry: Entry) -> Record:

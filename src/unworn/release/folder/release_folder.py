@@ -107,7 +107,7 @@ def check_sheets(folder: Folder, release: Release) -> list[str]:
             raise Tampered(
                 f"{name} is not what this release gives, though its content is what was signed.\n"
                 f"  It was changed, or written by another version ({release.certificate.said.get('version')}): "
-                "Release.load(...) and save write it anew."
+                "Release.load(...) and save write it again."
             )
         same.append(name)
     known = {*same, *(OURS - {"tables", "answers"})}
@@ -140,7 +140,7 @@ def check_readme(folder: Folder, release: Release) -> list[str]:
         return ["README.md", *unchecked]
     raise Tampered(
         "README.md does not say what this release says, though its content is what was signed.\n"
-        "  It was changed: do not rely on it. Release.load(...) and save write it anew."
+        "  It was changed: do not rely on it. Release.load(...) and save write it again."
     )
 
 
@@ -189,7 +189,7 @@ def _told_rows(place: Path) -> int | None:
     """How many synthetic rows a folder says it was written with; none where it has no distribution to draw from."""
     rows = _read_json(place, "release.json").get("rows")
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**9):
-        raise Tampered(f"release.json in {place} tells no number of rows")
+        raise Tampered(f"release.json in {place} has no number of rows")
     return rows
 
 

@@ -102,7 +102,7 @@ def targets(schema: Any) -> tuple[list[ColumnTarget], tuple[str, ...]]:
     names = list(schema.names)
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise Unaskable(f"column names must differ; these are there twice: {', '.join(twice[:10])}")
+        raise Unaskable(f"column names must differ; these appear twice: {', '.join(twice[:10])}")
     found = {entry.name: _target(entry.name, entry.type) for entry in schema}
     if not any(found.values()):
         raise Unaskable("no column holds numbers, booleans, text or dates: there is nothing to ask about")

@@ -55,7 +55,7 @@ def appearing(named: str | os.PathLike[str], force: bool) -> Iterator[int]:
             os.close(file)
             beside.unlink(missing_ok=True)
     except FileExistsError:
-        raise Unaskable(f"{path} appeared meanwhile: choose another name, or say --force to replace it") from None
+        raise Unaskable(f"{path} appeared in the meantime: choose another name, or say --force to replace it") from None
     except OSError as error:
         raise Unaskable(f"{path} could not be written: {error.strerror}. Nothing is left of it") from error
 

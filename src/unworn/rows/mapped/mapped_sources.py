@@ -107,7 +107,7 @@ def _csv(path: Path) -> BatchSource:
     with csv.open_csv(path) as reader:
         names, guessed = list(reader.schema.names), list(reader.schema.types)
     if len(set(names)) < len(names):
-        raise Unaskable("column names must differ; at least one is there twice")
+        raise Unaskable("column names must differ; at least one appears twice")
     steps = {name: ladder.index(kind) for name, kind in zip(names, guessed, strict=True)}  # by the first rows
 
     def batches() -> Iterator[Any]:

@@ -57,7 +57,7 @@ def _read_lines(path: Path, lines: Sequence[Sequence[str]]) -> Table:
     names, rows = list(lines[0]), lines[1:]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise Unaskable(f"column names must differ; these are there twice: {', '.join(twice[:10])}")
+        raise Unaskable(f"column names must differ; these appear twice: {', '.join(twice[:10])}")
     if any(len(row) != len(names) for row in rows):
         raise Unaskable(f"not every line of {path} has {len(names)} values, as its first line has names")
     return read_cells({name: _read_values(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)})

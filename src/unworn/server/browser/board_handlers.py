@@ -246,7 +246,7 @@ async def final(request: AnyRequest, place: FromPath[str]) -> Reply:
         except OSError:
             text = None
         if text is None:
-            raise NotThere("this board has no final numbers yet: they are told when it is closed")
+            raise NotThere("this board has no final numbers yet: they are released when it is closed")
         if wants_twin(request):
             return text
         told = json.loads(text)

@@ -41,7 +41,7 @@ def check_graph(graph: Any, depth: int = 0) -> None:
         raise NotTaken("it has too many operators, or graphs within graphs")
     for node in graph.node:
         if node.domain not in DOMAINS:
-            raise NotTaken(f"the operator domain {node.domain[:40]!r} is none of ai.onnx and ai.onnx.ml")
+            raise NotTaken(f"the operator domain {node.domain[:40]!r} is neither ai.onnx nor ai.onnx.ml")
         if node.op_type in TIMED:
             raise NotTaken(
                 f"the operator {node.op_type} is not taken: its time or its answer may differ from run to run"
@@ -76,7 +76,7 @@ def check_model(data: bytes) -> dict[str, Any]:
         raise NotTaken("it cannot be read as ONNX") from None
     for opset in model.opset_import:
         if opset.domain not in DOMAINS:
-            raise NotTaken(f"the operator domain {opset.domain[:40]!r} is none of ai.onnx and ai.onnx.ml")
+            raise NotTaken(f"the operator domain {opset.domain[:40]!r} is neither ai.onnx nor ai.onnx.ml")
     if len(model.functions) or len(model.training_info):
         raise NotTaken("functions and training steps of a model's own are not taken: export the plain graph")
     check_graph(model.graph)

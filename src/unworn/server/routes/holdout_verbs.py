@@ -128,7 +128,7 @@ def ask_batch(holdout: Holdout, caller: Account, body: BatchBody) -> ReplyText:
     """Ask several at once: one pass over the rows, all or none."""
     if len(body.asks) > MOST_IN_A_BATCH:
         raise Unaskable(
-            f"a batch has at most {MOST_IN_A_BATCH:,} questions, not {len(body.asks):,}: others wait meanwhile",
+            f"a batch has at most {MOST_IN_A_BATCH:,} questions, not {len(body.asks):,}: others wait in the meantime",
             limit=MOST_IN_A_BATCH,
         )
     for ask in body.asks:

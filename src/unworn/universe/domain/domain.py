@@ -252,5 +252,5 @@ def _language(query: Query) -> Share | Mean:
 
 def _written(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
     if set(data) != {"origin", "columns"}:
-        raise ValueError("a domain written down with its origin has the fields origin and columns, and no others")
+        raise ValueError("a domain saved with its origin has the fields origin and columns, and no others")
     return data["columns"], data["origin"]

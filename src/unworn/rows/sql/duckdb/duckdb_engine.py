@@ -68,7 +68,7 @@ class DuckDB:
         """Which columns there are, how many rows, and what shows that they are still the same."""
         names = list(relation.columns)
         if len({name.lower() for name in names}) < len(names):
-            raise Unaskable("DuckDB does not tell capital letters apart in names: columns need different names")
+            raise Unaskable("DuckDB does not distinguish upper and lower case in names: columns need different names")
         self._held, self.left_out = held_columns(names, relation.types)
         self._watched = self._source.alive
         self._stamp = self._attempt(self._source.stamp)

@@ -37,7 +37,7 @@ def open_frame(frame: Any) -> tuple[Any, Sequence[Any]]:
     names = [field.name for field in fields]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise Unaskable(f"column names must differ; these are there twice: {', '.join(twice[:10])}")
+        raise Unaskable(f"column names must differ; these appear twice: {', '.join(twice[:10])}")
     return attempt(lambda: frame.toDF(*(f"u{place}" for place in range(len(names))))), fields
 
 
