@@ -38,7 +38,7 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (tmp_path / "places" / "people").mkdir(parents=True)
     (tmp_path / "places" / "people" / "holdout.toml").write_text("")
     monkeypatch.setattr("unworn.server.workspace._open", lambda kind, folder: holdout)
-    settings = SimpleNamespace(request_seconds=60.0, answer_grid=0.004)
+    settings = SimpleNamespace(request_seconds=60.0, answer_grid=0.004, ask_step=0.0005)
     made = SimpleNamespace(
         workspace=Workspace(tmp_path / "places"), settings=settings, limiter=CapacityLimiter(4), store=store
     )

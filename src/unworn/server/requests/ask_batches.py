@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
+from unworn.server.requests.answer_times import wait_for_step
 from unworn.server.requests.json_reply import ReplyText
 from unworn.server.server_errors import StillBusy
 
@@ -71,13 +72,17 @@ class AskBatches:
 
 
 def _ask(services: Services, place: str, prepares: list[Prepare]) -> list[ReplyText | Exception]:
-    """In the thread: at a multiple of the grid, so that how long it took tells nothing of what the rows said."""
-    from unworn.holdout.asking.several_callers import ask_for_several
+    """In the thread: what it took is drawn out to a step, so that it tells nothing of what the rows said.
 
-    began, grid = time.perf_counter(), services.settings.answer_grid
+    Except for what the store took: the entries were complete before that, so it says nothing of what is in them.
+    """
+    from unworn.holdout.asking.several_callers import ask_for_several, storing_seconds
+
+    began = time.perf_counter()
     told: list[ReplyText | Exception | None] = []
     asks: list[Mapping[str, Any]] = []
     with services.workspace.lease_holdout(place) as holdout:
+        stored = storing_seconds(holdout)
         for prepare in prepares:
             try:
                 asks.append(prepare())
@@ -86,8 +91,8 @@ def _ask(services: Services, place: str, prepares: list[Prepare]) -> list[ReplyT
                 told.append(error)
         answers = iter(ask_for_several(holdout, asks))
         found = [_tell(next(answers)) if each is None else each for each in told]
-    if grid:
-        time.sleep(grid - (time.perf_counter() - began) % grid)
+        stored = storing_seconds(holdout) - stored
+    wait_for_step(time.perf_counter() - began - stored, services.settings)
     return found
 
 
