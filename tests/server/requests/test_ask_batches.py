@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,9 +26,11 @@ X = {"x": np.arange(400) / 400}
 
 class CommitCounter(SQLiteStore):
     commits = 0
+    pause = 0.0
 
     def append(self, entries: Any, expect: str) -> None:
         self.commits += 1
+        time.sleep(self.pause)
         super().append(entries, expect)
 
 
@@ -100,3 +103,21 @@ def test_who_leaves_or_waits_too_long_does_not_take_the_ask_along(services: Any)
     asyncio.run(ask_all())
     (holdout,) = services.store.holdouts()
     assert services.store.length(holdout) == 3
+
+
+def test_what_the_store_takes_is_not_drawn_out(services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry is complete by then, so no part of it depends on the rows; and a disk would fill any step by itself."""
+    worked: list[float] = []
+    monkeypatch.setattr("unworn.server.requests.ask_batches.wait_for_step", lambda spent, _: worked.append(spent))
+    services.store.pause = 1.0
+
+    async def ask_two() -> None:
+        batches = AskBatches()
+        await batches.ask(services, "people", above(0.25))
+        await batches.ask(services, "people", above(0.75))
+
+    began = time.perf_counter()
+    asyncio.run(ask_two())
+    assert time.perf_counter() - began > 2.0
+    assert len(worked) == 2
+    assert all(0 < spent < 1.0 for spent in worked)

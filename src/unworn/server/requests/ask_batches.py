@@ -92,7 +92,7 @@ def _ask(services: Services, place: str, prepares: list[Prepare]) -> list[ReplyT
         answers = iter(ask_for_several(holdout, asks))
         found = [_tell(next(answers)) if each is None else each for each in told]
         stored = storing_seconds(holdout) - stored
-    wait_for_step(time.perf_counter() - began - stored, services.settings)
+    wait_for_step(max(time.perf_counter() - began - stored, 0.0), services.settings)
     return found
 
 
