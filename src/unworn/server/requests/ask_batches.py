@@ -72,27 +72,28 @@ class AskBatches:
 
 
 def _ask(services: Services, place: str, prepares: list[Prepare]) -> list[ReplyText | Exception]:
-    """In the thread: what it took is drawn out to a step, so that it tells nothing of what the rows said.
+    """In the thread: what came of it, once that has taken one of the steps of time.
 
-    Except for what the store took: the entries were complete before that, so it says nothing of what is in them.
+    What counts is the time from when rows may be read, without that of the store: before it nothing is known of what
+    they say, and what is entered was complete before it was handed to the store.
     """
-    from unworn.holdout.asking.several_callers import ask_for_several, storing_seconds
+    from unworn.holdout.asking.several_callers import answer_several, prepare_several, storing_seconds
 
-    began = time.perf_counter()
     told: list[ReplyText | Exception | None] = []
     asks: list[Mapping[str, Any]] = []
     with services.workspace.lease_holdout(place) as holdout:
-        stored = storing_seconds(holdout)
         for prepare in prepares:
             try:
                 asks.append(prepare())
                 told.append(None)
             except Exception as error:
                 told.append(error)
-        answers = iter(ask_for_several(holdout, asks))
+        prepared = prepare_several(holdout, asks)
+        began, stored = time.perf_counter(), storing_seconds(holdout)
+        answers = iter(answer_several(holdout, prepared))
         found = [_tell(next(answers)) if each is None else each for each in told]
-        stored = storing_seconds(holdout) - stored
-    wait_for_step(max(time.perf_counter() - began - stored, 0.0), services.settings)
+        worked = time.perf_counter() - began - (storing_seconds(holdout) - stored)
+    wait_for_step(max(worked, 0.0), services.settings)
     return found
 
 
