@@ -121,3 +121,17 @@ def test_what_the_store_takes_is_not_drawn_out(services: Any, monkeypatch: pytes
     assert time.perf_counter() - began > 2.0
     assert len(worked) == 2
     assert all(0 < spent < 1.0 for spent in worked)
+
+
+def test_only_who_comes_alone_leaves_before_the_grid(services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+    for name in ("wait_for_step", "wait_for_grid"):
+        monkeypatch.setattr(f"unworn.server.requests.ask_batches.{name}", lambda *_, name=name: left.append(name))
+
+    async def ask_them() -> None:
+        batches = AskBatches()
+        await batches.ask(services, "people", above(0.25))
+        await asyncio.gather(*(batches.ask(services, "people", above(cut)) for cut in (0.5, 0.75)))
+
+    asyncio.run(ask_them())
+    assert left == ["wait_for_step", "wait_for_grid"]
