@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from unworn.basics.frozen_init import assign_fields
-from unworn.basics.json_text import canonical, canonical_string
+from unworn.basics.json_text import canonical, canonical_number, canonical_string
 from unworn.basics.typed_fields import read_fields
 
 
@@ -218,14 +218,15 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def to_text(event: Event) -> str:
-    """The canonical text of that dictionary; put together here for what nearly all asks are: agreements with a guess.
+    """The canonical text of that dictionary; put together here for what nearly all asks are: guesses.
 
     >>> to_text(Guessed("train", surprise=False, side=0, nats=0.0))
     '{"event":"guessed","nats":0.0,"origin":"train","side":0,"surprise":false}'
     """
-    if type(event) is Guessed and event.surprise is False and type(event.nats) is float and event.nats == 0.0:
-        origin = canonical_string(event.origin)
-        return f'{{"event":"guessed","nats":0.0,"origin":{origin},"side":{event.side:d},"surprise":false}}'
+    if type(event) is Guessed and type(event.surprise) is bool:  # a surprise as quickly as agreement
+        said = "true" if event.surprise else "false"
+        nats, origin = canonical_number(event.nats), canonical_string(event.origin)
+        return f'{{"event":"guessed","nats":{nats},"origin":{origin},"side":{event.side:d},"surprise":{said}}}'
     return canonical(to_json(event))
 
 

@@ -56,6 +56,7 @@ class Desk(LedgerBook):
         super().__init__(rows, store, transcript, key)
         self.noise_key = b"" if key is None else key.derive("unworn/noise")
         self.pool: Pool | None = None
+        self.storing_seconds = 0.0
         self._clock: Callable[[], float] = store.clock if isinstance(store, RepeatableStore) else time.time
 
     # ---- standing in line
@@ -167,7 +168,9 @@ class Desk(LedgerBook):
                         transcript.truncate(known)  # what it made is not handed in, so nobody may build on it
                         errors[job] = error
                 if entries:
+                    began = time.perf_counter()
                     self.store.append(entries, expect=head)
+                    self.storing_seconds += time.perf_counter() - began
                     self._durable = entries[-1].index, entries[-1].hash
                 for job in jobs:
                     if job not in errors and not job.memo.interrupted:

@@ -16,6 +16,7 @@ from litestar.exceptions import MethodNotAllowedException
 from unworn.errors import MissingExtra, UnwornError
 from unworn.server.account import ANYBODY, Account
 from unworn.server.guards import check_may
+from unworn.server.requests.answer_times import wait_for_grid
 from unworn.server.routes.board_access import grid_of_board
 from unworn.server.routes.released_entries import is_closed
 from unworn.server.server_errors import NotSignedIn
@@ -57,8 +58,7 @@ def keep_time(verb: Callable[..., T], grid: float) -> Callable[..., T]:
         try:
             return verb(*arguments, **options)
         finally:
-            if grid:
-                time.sleep(grid - (time.perf_counter() - began) % grid)
+            wait_for_grid(began, grid)
 
     return run
 

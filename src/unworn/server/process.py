@@ -21,11 +21,14 @@ _FILES: Final = 65_536
 def make_application(settings: ServerSettings) -> RequestLog:
     """The application with its log around it."""
     from unworn.server.app import create_app
+    from unworn.server.requests.answer_times import first_step
     from unworn.server.requests.request_log import RequestLog, set_up_logs
 
     set_up_logs()
     warnings.filterwarnings("ignore", category=ShortRange)  # what strangers declare is no matter for the server's log
     app = create_app(settings)
+    if settings.ask_step is None:
+        first_step()  # before anybody can make this process busy
     return RequestLog(app, app.state.services)
 
 

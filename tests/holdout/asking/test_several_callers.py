@@ -11,7 +11,7 @@ import pytest
 
 from unworn import Holdout, col, share
 from unworn.errors import LedgerError, Unaskable
-from unworn.holdout.asking.several_callers import ask_for_several
+from unworn.holdout.asking.several_callers import answer_several, prepare_several
 from unworn.ledger import Entry, verify
 from unworn.ledger.stores.sqlite_store import SQLiteStore
 from unworn.record.answer import Answer
@@ -29,6 +29,10 @@ class CountingStore(SQLiteStore):
             raise LedgerError("the disk is full")
         self.commits += 1
         super().append(entries, expect)
+
+
+def ask_for_several(holdout: Holdout, told: list[dict[str, Any]]) -> list[Any]:
+    return answer_several(holdout, prepare_several(holdout, told))
 
 
 def above(cut: float, **more: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,9 +26,11 @@ X = {"x": np.arange(400) / 400}
 
 class CommitCounter(SQLiteStore):
     commits = 0
+    pause = 0.0
 
     def append(self, entries: Any, expect: str) -> None:
         self.commits += 1
+        time.sleep(self.pause)
         super().append(entries, expect)
 
 
@@ -38,7 +41,7 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (tmp_path / "places" / "people").mkdir(parents=True)
     (tmp_path / "places" / "people" / "holdout.toml").write_text("")
     monkeypatch.setattr("unworn.server.workspace._open", lambda kind, folder: holdout)
-    settings = SimpleNamespace(request_seconds=60.0, answer_grid=0.004)
+    settings = SimpleNamespace(request_seconds=60.0, answer_grid=0.004, ask_step=0.0005)
     made = SimpleNamespace(
         workspace=Workspace(tmp_path / "places"), settings=settings, limiter=CapacityLimiter(4), store=store
     )
@@ -100,3 +103,35 @@ def test_who_leaves_or_waits_too_long_does_not_take_the_ask_along(services: Any)
     asyncio.run(ask_all())
     (holdout,) = services.store.holdouts()
     assert services.store.length(holdout) == 3
+
+
+def test_what_the_store_takes_is_not_drawn_out(services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry is complete by then, so no part of it depends on the rows; and a disk would fill any step by itself."""
+    worked: list[float] = []
+    monkeypatch.setattr("unworn.server.requests.ask_batches.wait_for_step", lambda spent, _: worked.append(spent))
+    services.store.pause = 1.0
+
+    async def ask_two() -> None:
+        batches = AskBatches()
+        await batches.ask(services, "people", above(0.25))
+        await batches.ask(services, "people", above(0.75))
+
+    began = time.perf_counter()
+    asyncio.run(ask_two())
+    assert time.perf_counter() - began > 2.0
+    assert len(worked) == 2
+    assert all(0 < spent < 1.0 for spent in worked)
+
+
+def test_only_who_comes_alone_leaves_before_the_grid(services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+    for name in ("wait_for_step", "wait_for_grid"):
+        monkeypatch.setattr(f"unworn.server.requests.ask_batches.{name}", lambda *_, name=name: left.append(name))
+
+    async def ask_them() -> None:
+        batches = AskBatches()
+        await batches.ask(services, "people", above(0.25))
+        await asyncio.gather(*(batches.ask(services, "people", above(cut)) for cut in (0.5, 0.75)))
+
+    asyncio.run(ask_them())
+    assert left == ["wait_for_step", "wait_for_grid"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
+from unworn.server.requests.answer_times import wait_for_grid, wait_for_step
 from unworn.server.requests.json_reply import ReplyText
 from unworn.server.server_errors import StillBusy
 
@@ -71,10 +72,15 @@ class AskBatches:
 
 
 def _ask(services: Services, place: str, prepares: list[Prepare]) -> list[ReplyText | Exception]:
-    """In the thread: at a multiple of the grid, so that how long it took tells nothing of what the rows said."""
-    from unworn.holdout.asking.several_callers import ask_for_several
+    """In the thread: what came of it, once that has taken one of the steps of time.
 
-    began, grid = time.perf_counter(), services.settings.answer_grid
+    Several leave together at a multiple of the grid: meanwhile others gather, who then share a commit. For one alone
+    what counts is the time from when rows may be read, without that of the store: before it nothing is known of what
+    they say, and what is entered was complete before it was handed to the store.
+    """
+    from unworn.holdout.asking.several_callers import answer_several, prepare_several, storing_seconds
+
+    called = time.perf_counter()
     told: list[ReplyText | Exception | None] = []
     asks: list[Mapping[str, Any]] = []
     with services.workspace.lease_holdout(place) as holdout:
@@ -84,10 +90,15 @@ def _ask(services: Services, place: str, prepares: list[Prepare]) -> list[ReplyT
                 told.append(None)
             except Exception as error:
                 told.append(error)
-        answers = iter(ask_for_several(holdout, asks))
+        prepared = prepare_several(holdout, asks)
+        began, stored = time.perf_counter(), storing_seconds(holdout)
+        answers = iter(answer_several(holdout, prepared))
         found = [_tell(next(answers)) if each is None else each for each in told]
-    if grid:
-        time.sleep(grid - (time.perf_counter() - began) % grid)
+        worked = time.perf_counter() - began - (storing_seconds(holdout) - stored)
+    if len(prepares) == 1:
+        wait_for_step(max(worked, 0.0), services.settings)
+    else:
+        wait_for_grid(called, services.settings.answer_grid)
     return found
 
 

@@ -17,6 +17,7 @@ from litestar import Request
 
 from unworn.basics.json_text import read_json
 from unworn.server.guards import caller_of, services_of
+from unworn.server.requests.answer_times import wait_for_grid
 from unworn.server.server_errors import BodyTooLarge, Malformed, StillBusy, WrongType
 
 T = TypeVar("T")
@@ -166,8 +167,7 @@ async def run_in_thread(
     """Do what blocks in a thread, and close the files that it is about.
 
     With a ``grid`` it takes a multiple of so many seconds, whatever comes of it: how long something took must not tell
-    what the rows said. The thread itself waits, because a loop of events would wake up by whole milliseconds after the
-    work was done. What takes too long goes on without the client, who may come back for its answer.
+    what the rows said. What takes too long goes on without the client, who may come back for its answer.
     """
     services, has_begun = services_of(request), False
 
@@ -179,8 +179,7 @@ async def run_in_thread(
             return work()
         finally:
             close_uploads(uploads)
-            if grid:
-                time.sleep(grid - (time.perf_counter() - began) % grid)
+            wait_for_grid(began, grid)
 
     try:
         with anyio.fail_after(services.settings.request_seconds):

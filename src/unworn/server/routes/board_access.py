@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from unworn.server.account import Account
 from unworn.server.guards import caller_of, check_may, services_of
+from unworn.server.requests.answer_times import wait_for_grid
 from unworn.server.requests.request_body import AnyRequest, UploadedFile, read_upload, run_in_thread
 from unworn.server.requests.upload_checks import check_upload
 
@@ -43,7 +44,7 @@ async def use_board(
                 return work(board)
         finally:
             if coarse > grid:
-                time.sleep(coarse - (time.perf_counter() - began) % coarse)
+                wait_for_grid(began, coarse)
 
     return await run_in_thread(request, work_in_thread, uploads, grid)
 
