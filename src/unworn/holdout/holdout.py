@@ -177,7 +177,7 @@ class Holdout(Scoring, Refinement):
         """
         label = read_label(name, tags)
         asks = self._asks_of(question, guess, guess_se, gauge=gauge, again=again, by=by, noise=noise, label=label)
-        return self._answer_to(question, self._enter(asks))
+        return self._answer_to(question, self._desk.enter(asks))
 
     def ask_many(
         self,
@@ -200,7 +200,7 @@ class Holdout(Scoring, Refinement):
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
         labels = read_labels(name, tags, len(asked))
-        return self._enter(
+        return self._desk.enter(
             [
                 self._prepare(question, guess, by=by, noise=noise, label=label)
                 for question, guess, label in zip(asked, expected, labels, strict=True)

@@ -77,7 +77,8 @@ def words(mechanism: Mechanism, offer: Offer) -> list[Symbol]:
             value = round(value * offer.rows) / offer.rows
         for spread in {abs(value), 1.0, *(2.0**-k for k in range(8))} if offer.kind == "paired" else {1.0}:
             if spread >= abs(value):
-                symbol = mechanism.answer(State(1, 0.0), offer, None, Told(value, spread, offer.rows)).symbol  # type: ignore[arg-type]
+                rows: Any = Told(value, spread, offer.rows, offer.kind)
+                symbol = mechanism.answer(State(1, 0.0), offer, None, rows).symbol
                 told[str(symbol)] = symbol
     return [symbol for symbol in told.values() if symbol not in (RAISED, STOPPED)]
 

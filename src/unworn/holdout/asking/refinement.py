@@ -128,7 +128,7 @@ class Refinement(Preparation):
         asks = self._final_asks(listed, close, by, name, tags)
         with self._desk.order():
             check_not_wider(asks, self._desk.released())
-        answers = self._enter(asks)
+        answers = self._desk.enter(asks)
         told = gather_answers(listed, [self._checked_answer(answer) for answer in answers] if one else answers)
         return told[0] if one else told
 

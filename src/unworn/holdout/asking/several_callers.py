@@ -6,7 +6,6 @@ To the ledger it is as if each had come in a thread of its own. Whoever serves m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unworn.holdout.asking.labels import read_label
@@ -36,8 +35,8 @@ def ask_for_several(holdout: Holdout, told: Sequence[Mapping[str, Any]]) -> list
             if isinstance(asks, Exception):
                 raise asks
             # Code of an asker's own may take all day, or end the thread: it goes in alone.
-            answers = holdout._enter(asks) if _runs_code(asks) else _raised(next(entered))
-            found.append(holdout._answer_to(each["question"], _with_practice(answers, asks)))
+            answers = holdout._desk.enter(asks) if _runs_code(asks) else _raised(next(entered))
+            found.append(holdout._answer_to(each["question"], answers))
         except Exception as error:
             found.append(error)
     return found
@@ -60,8 +59,3 @@ def _raised(answers: list[Answer] | Exception) -> list[Answer]:
     if isinstance(answers, Exception):
         raise answers
     return answers
-
-
-def _with_practice(answers: list[Answer], asks: Sequence[Ask]) -> list[Answer]:
-    pairs = zip(answers, asks, strict=True)
-    return [answer if ask.practice is None else replace(answer, practice=ask.practice) for answer, ask in pairs]
