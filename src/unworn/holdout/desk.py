@@ -23,8 +23,7 @@ import numpy as np
 from unworn.errors import Conflict, LedgerError, Unaskable, UnwornError
 from unworn.holdout.ask_queue import Job, Place
 from unworn.holdout.asking.code_on_train import say_what_is_withheld
-from unworn.holdout.asking.labels import check_names
-from unworn.holdout.asks import Ask, DraftEntry, Written
+from unworn.holdout.asks import Ask, DraftEntry, Written, check_names
 from unworn.holdout.ledger_book import LedgerBook
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry, Key, Store

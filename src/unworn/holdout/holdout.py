@@ -8,10 +8,10 @@ from typing import Any, SupportsFloat, overload
 
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import as_asked, check_list, check_numbers, check_uses
-from unworn.holdout.asking.labels import GivenTags, read_label, read_labels
 from unworn.holdout.asking.preparation import Asked
 from unworn.holdout.asking.refinement import Refinement
 from unworn.holdout.asking.scoring import Scoring
+from unworn.holdout.asks import GivenTags, read_label, read_labels
 from unworn.holdout.practice import USUALLY, Practice, Usual
 from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store

@@ -20,8 +20,7 @@ from unworn.holdout.asking.guesses import (
     train_guess,
     with_gauge,
 )
-from unworn.holdout.asking.labels import NO_LABEL, Label
-from unworn.holdout.asks import Ask, put_into_words
+from unworn.holdout.asks import NO_LABEL, Ask, Label, put_into_words
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.capabilities import needs_guess, uses_gauge

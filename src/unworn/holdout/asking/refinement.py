@@ -14,9 +14,8 @@ from unworn.basics.float_settings import USUAL_FLOATS
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.composite_parts import gather_answers, open_composites, part_guesses
-from unworn.holdout.asking.labels import GivenTags, check_names, read_label
 from unworn.holdout.asking.preparation import Preparation
-from unworn.holdout.asks import Ask, put_into_words
+from unworn.holdout.asks import Ask, GivenTags, check_names, put_into_words, read_label
 from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import currency_of, prices_of

@@ -8,8 +8,8 @@ from typing import Any, SupportsFloat
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import is_source
 from unworn.holdout.asking.guesses import fold_guess
-from unworn.holdout.asking.labels import GivenTags, read_label
 from unworn.holdout.asking.preparation import Preparation
+from unworn.holdout.asks import GivenTags, read_label
 from unworn.holdout.scorer import Scorer
 from unworn.mechanisms.contract.conversation import check_question
 from unworn.queries.composite import Composite

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unworn.holdout.asking.labels import read_label
-from unworn.holdout.asks import Ask
+from unworn.holdout.asks import Ask, read_label
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
