@@ -18,8 +18,7 @@ import pytest
 from unworn import Holdout, col, share
 from unworn.errors import Conflict, LedgerError, Tampered
 from unworn.holdout.ask_queue import Job
-from unworn.holdout.asking.labels import NO_LABEL
-from unworn.holdout.asks import Ask, put_into_words
+from unworn.holdout.asks import NO_LABEL, Ask, put_into_words
 from unworn.ledger import Entry, Key, MemoryStore, verify
 from unworn.ledger.checkpoint import Checkpoint
 from unworn.ledger.stores.sqlite_store import SQLiteStore

@@ -26,7 +26,7 @@ class CountedRows:
 
     count: int
 
-    def counts(self, queries: Sequence[Query], part: object = None) -> list[int]:
+    def statistics(self, queries: Sequence[Query], part: object = None) -> list[int]:
         return [self.count for _ in queries]
 
 

@@ -18,7 +18,7 @@ from unworn.cli.shown_answer import show_answer, show_quote
 from unworn.cli.tag_options import parse_tags
 from unworn.errors import Mismatch
 from unworn.holdout import Holdout
-from unworn.holdout.asking.labels import read_label
+from unworn.holdout.asks import read_label
 
 
 def ask(

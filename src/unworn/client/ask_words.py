@@ -7,7 +7,7 @@ from typing import Any, SupportsFloat
 
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import as_asked
-from unworn.holdout.asking.labels import GivenTags, read_label
+from unworn.holdout.asks import GivenTags, read_label
 from unworn.queries import Composite, Query
 from unworn.queries.code.code_in_query import code_of
 from unworn.queries.composite import Question

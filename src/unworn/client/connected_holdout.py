@@ -14,7 +14,7 @@ from unworn.client.signed_answers import read_answer
 from unworn.client.transport.problem_errors import BadReply
 from unworn.errors import Tampered, Unaskable
 from unworn.holdout.asking.argument_checks import check_list
-from unworn.holdout.asking.labels import GivenTags, read_labels
+from unworn.holdout.asks import GivenTags, read_labels
 from unworn.queries import Composite, Query, hypothesis
 from unworn.queries.composite import Question
 from unworn.record.answer import Answer

@@ -15,7 +15,7 @@ from unworn.client.transport.problem_errors import BadReply
 from unworn.client.transport.upload_body import make_form
 from unworn.errors import Tampered, Unaskable
 from unworn.holdout.asking.guesses import fold_guess
-from unworn.holdout.asking.labels import GivenTags
+from unworn.holdout.asks import GivenTags
 from unworn.holdout.scorer import Scorer
 from unworn.queries.composite import Question
 from unworn.queries.metrics.metric_catalogue import greater_is_better, metric_name

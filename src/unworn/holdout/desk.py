@@ -16,15 +16,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unworn.errors import Conflict, LedgerError, Unaskable, UnwornError
 from unworn.holdout.ask_queue import Job, Place
-from unworn.holdout.asking.labels import check_names
-from unworn.holdout.asks import Ask, DraftEntry, Written
+from unworn.holdout.asking.code_on_train import say_what_is_withheld
+from unworn.holdout.asks import Ask, DraftEntry, Written, check_names
 from unworn.holdout.ledger_book import LedgerBook
 from unworn.holdout.memo import Memo
 from unworn.ledger import Entry, Key, Store
@@ -33,6 +32,7 @@ from unworn.mechanisms import Offer
 from unworn.mechanisms.contract.conversation import make_reply, reprice_offer
 from unworn.mechanisms.contract.mechanism import STOPPED, State, has_failed
 from unworn.noise import Stream
+from unworn.queries.metrics.graded_metrics import GradedRows
 from unworn.queries.row_protocol import SealedRows
 from unworn.record.answer import Answer
 from unworn.record.transcript import Transcript
@@ -69,6 +69,8 @@ class Desk(LedgerBook):
         self.order()
         if self._queue.led_by == threading.get_ident():
             raise Unaskable("a question's own code cannot ask the holdout that is running it")
+        if any(ask.facts.runs_code and not isinstance(ask.query, GradedRows) for ask in asks):
+            say_what_is_withheld()  # but not of graders, whose code has a process of its own
         job, queue = Job(asks, self.rows), self._queue
         interrupt: BaseException | None = None
         error: Exception | None = None
@@ -175,7 +177,7 @@ class Desk(LedgerBook):
                 for job in jobs:
                     if job not in errors and not job.memo.interrupted:
                         asked = zip(job.places, job.asks, strict=True)
-                        job.answers = [self.answer(index, ask.query) for index, ask in asked]
+                        job.answers = [self.answer(index, ask.query, ask.practice) for index, ask in asked]
             except Conflict:
                 self.refresh()
             except LedgerError as error:
@@ -224,8 +226,10 @@ class Desk(LedgerBook):
                 waiting.append((place, self.guessed(ask)))
         if not waiting:
             return list(places.values()), []
-        waiting = [(place, ask.placed(position, len(waiting))) for position, (place, ask) in enumerate(waiting)]
-        offers = [(place, ask, self.offer(ask, position)) for position, (place, ask) in enumerate(waiting)]
+        offers: list[tuple[int, Ask, Offer]] = []
+        for position, (place, ask) in enumerate(waiting):
+            here = ask.placed(position, len(waiting))
+            offers.append((place, here, self.offer(here, position)))
         key = self.writable()
         state, head, now = transcript.state, transcript.head, round(self._clock(), 3)
         noises = [Stream(self.noise_key, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
@@ -240,7 +244,8 @@ class Desk(LedgerBook):
             found = None
             # What was offered stays; but a secret threshold may have ended with the answer before.
             if not (state.ended or place in memo.failures):
-                found = memo.attempt(place, partial(self._read, draft, state, memo, noise))
+                with memo.attempt(place):
+                    found = self._read(draft, state, memo, noise)
             if found is None:
                 found = draft.write_failure(mechanism, state, memo.failures.get(place, False))
             written.append(found)
@@ -254,9 +259,9 @@ class Desk(LedgerBook):
 
     def _read_together(self, offers: Sequence[tuple[int, Ask, Offer]], noises: Sequence[Stream], memo: Memo) -> None:
         """Read what a batch needs in one pass; what fails is read again, each by itself, and told as its own."""
-        questions = [(ask.query, offer) for _, ask, offer in offers]
         is_rounded = self.transcript.mechanism.reads == "rounded"
-        memo.attempt(offers[0][0], partial(memo.prefetch, questions, noises, is_rounded))
+        with memo.attempt(offers[0][0]):
+            memo.prefetch([(ask.query, offer) for _, ask, offer in offers], noises, is_rounded)
         if not memo.interrupted:
             memo.failures.clear()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.desk import Desk
@@ -34,7 +33,8 @@ def gather_rows(desk: Desk, sample: HeldRows, samples: int, columns: Sequence[st
             raise Unaskable(_NO_DRAWS)
         memo = Memo(desk.rows)
         drawn, again = mechanism.rows_per_answer() if isinstance(mechanism, DrawsRows) else (1, False)
-        memo.attempt(0, partial(pool.gather, samples, drawn, again, columns))
+        with memo.attempt(0):
+            pool.gather(samples, drawn, again, columns)
         if memo.interrupted:
             raise KeyboardInterrupt
         if memo.failures:

@@ -8,10 +8,10 @@ from typing import Any, SupportsFloat, overload
 
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import as_asked, check_list, check_numbers, check_uses
-from unworn.holdout.asking.labels import GivenTags, read_label, read_labels
 from unworn.holdout.asking.preparation import Asked
 from unworn.holdout.asking.refinement import Refinement
 from unworn.holdout.asking.scoring import Scoring
+from unworn.holdout.asks import GivenTags, read_label, read_labels
 from unworn.holdout.practice import USUALLY, Practice, Usual
 from unworn.holdout.workers.tickets import HoldoutTicket
 from unworn.ledger import Store
@@ -177,7 +177,7 @@ class Holdout(Scoring, Refinement):
         """
         label = read_label(name, tags)
         asks = self._asks_of(question, guess, guess_se, gauge=gauge, again=again, by=by, noise=noise, label=label)
-        return self._answer_to(question, self._enter(asks))
+        return self._answer_to(question, self._desk.enter(asks))
 
     def ask_many(
         self,
@@ -200,7 +200,7 @@ class Holdout(Scoring, Refinement):
         if len(expected) != len(asked):
             raise Unaskable(f"there are {len(asked)} questions but {len(expected)} guesses")
         labels = read_labels(name, tags, len(asked))
-        return self._enter(
+        return self._desk.enter(
             [
                 self._prepare(question, guess, by=by, noise=noise, label=label)
                 for question, guess, label in zip(asked, expected, labels, strict=True)

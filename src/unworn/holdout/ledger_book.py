@@ -20,6 +20,7 @@ from unworn.queries.query import SUBSETS, Query
 from unworn.queries.row_protocol import SealedRows
 from unworn.record.answer import Answer
 from unworn.record.certificate import Certificate
+from unworn.record.practice_estimate import PracticeEstimate
 from unworn.record.transcript import Transcript, durable_gone
 
 
@@ -73,11 +74,11 @@ class LedgerBook:
         self.refresh()
         return self.transcript
 
-    def answer(self, index: int, query: Query | None = None) -> Answer:
-        """The answer that an entry records."""
+    def answer(self, index: int, query: Query | None = None, practice: PracticeEstimate | None = None) -> Answer:
+        """The answer that an entry records; with what the practice rows said, where they were asked."""
         transcript = self.transcript
         proof = Certificate(transcript.first, transcript.entry(index), transcript.terms, transcript.record(index))
-        return Answer.of(proof, query)
+        return Answer.of(proof, query, practice)
 
     # ---- the next ask
 

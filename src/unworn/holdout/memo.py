@@ -10,8 +10,8 @@ From the moment rows are touched, whatever is raised, by whomever, is one and th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from unworn.rows.sql.stored_pool import StoredDraw
 
 Part = tuple[int, int] | None
-T = TypeVar("T")
 
 
 class Memo:
@@ -48,35 +47,18 @@ class Memo:
         self._waiting: list[tuple[Query, Words]] = []
         self._rounded: dict[tuple[str, int], tuple[int, Words]] = {}  # the stream is kept, so that its id stays its own
 
+    def is_mine(self) -> bool:
+        """Whether this thread's own question is read, and not one it reads for another."""
+        return self._thread == threading.get_ident()
+
     @property
     def interrupted(self) -> bool:
         """Whether an interrupt ended the reading of rows, by the asker's code or by ours."""
         return self.interrupt is not None
 
-    def attempt(self, place: int, run: Callable[[], T]) -> T | None:
-        """What ``run`` makes of the rows for the question at this place; None if it fails, whatever it raises.
-
-        What it raised, its text and its traceback are facts about rows, and are gone. An interrupt is noted, unless
-        another thread's question was being read: its owner reads it again. What keeps the rows from being read at all
-        is decided by the world outside, and goes to the asker as it is, where it is our own engine that says so.
-        """
-        outside: Unavailable | MissingExtra | None = None
-        self.touched = True
-        try:
-            return run()
-        except Exception as error:
-            if isinstance(error, Unavailable | MissingExtra) and _is_of_an_engine(error):
-                outside = error
-            else:
-                self.failures[place] = False
-        except BaseException as error:
-            if self._thread != threading.get_ident():
-                raise
-            self.failures[place] = True
-            self.interrupt = error.with_traceback(None)
-        if outside is not None:
-            raise outside.with_traceback(None) from None
-        return None
+    def attempt(self, place: int) -> Attempt:
+        """``with`` this, rows are read for the question at this place."""
+        return Attempt(self, place)
 
     def was_interrupted(self, query: Query) -> bool:
         """Whether the question's own code ended by an interrupt."""
@@ -217,6 +199,38 @@ class Memo:
             self.statistics(queries, part)
         for query in counted:
             self._counts[query.fingerprint] = self._known[query.fingerprint, None]
+
+
+class Attempt:
+    """While rows are read for one question of an ask: whatever is raised meanwhile is a failure, and goes no further.
+
+    What was raised, its text and its traceback are facts about rows, and are gone. An interrupt is noted, unless
+    another thread's question was being read: its owner reads it again. What keeps the rows from being read at all is
+    decided by the world outside, and goes to the asker as it is, where it is our own engine that says so.
+    """
+
+    __slots__ = ("_memo", "_place")
+
+    def __init__(self, memo: Memo, place: int) -> None:
+        self._memo, self._place = memo, place
+
+    def __enter__(self) -> None:
+        self._memo.touched = True
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if error is None:
+            return False
+        if isinstance(error, Unavailable | MissingExtra) and _is_of_an_engine(error):
+            error.with_traceback(None).__cause__ = None
+            return False
+        if isinstance(error, Exception):
+            self._memo.failures[self._place] = False
+        elif self._memo.is_mine():
+            self._memo.failures[self._place] = True
+            self._memo.interrupt = error.with_traceback(None)
+        else:
+            return False
+        return True
 
 
 def _is_of_an_engine(error: Exception) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Protocol, SupportsFloat
 
 from unworn.errors import Exhausted, LedgerError, Mismatch, ReadOnly, UnwornError
-from unworn.holdout.asking.labels import GivenTags, Label, read_label
+from unworn.holdout.asks import GivenTags, Label, read_label
 
 
 class Scores(Protocol):

@@ -14,7 +14,7 @@ import pytest
 
 from unworn import Holdout, col, function, share, statistic
 from unworn.errors import LedgerError, Unaskable
-from unworn.holdout.asking.labels import Label
+from unworn.holdout.asks import Label
 from unworn.ledger import MemoryStore
 from unworn.mechanisms import Laplace
 from unworn.queries import FromModel, GivenPredictions, NamedPredictions, metric

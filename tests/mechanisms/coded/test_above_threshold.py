@@ -194,7 +194,8 @@ def test_the_threshold_itself_is_a_top() -> None:
     assert told == [BELOW] * 3 + [TOP] * 8
     for kind, low in (("unit", -2.0), ("paired", -1.0)):
         offer = mechanism.offer(mechanism.begin(10, 0.95), Facts(kind, low, 1.0), None)  # type: ignore[arg-type]
-        told = [answered(mechanism, offer, Told(value)) for value in (-0.5, math.nextafter(0.3, 0), 0.3, 0.9)]
+        values = (-0.5, math.nextafter(0.3, 0), 0.3, 0.9)
+        told = [answered(mechanism, offer, Told(value, kind=kind)) for value in values]
         assert told == [BELOW, BELOW, TOP, TOP]
 
 

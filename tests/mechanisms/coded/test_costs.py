@@ -175,7 +175,7 @@ def test_no_paired_population_misses_with_more_than_what_the_law_gives_the_word(
     for truth, seen, chances in paired_laws(rows):
         if not told:
             for place, (a, b, _) in enumerate(seen.tolist()):
-                symbol = answered(mechanism, offer, Told((a - b) / rows, (a + b) / rows, rows))
+                symbol = answered(mechanism, offer, Told((a - b) / rows, (a + b) / rows, rows, "paired"))
                 told.setdefault(str(symbol), (symbol, []))[1].append(place)
         for symbol, places in told.values():
             published = publish_symbol(mechanism, offer, symbol)
@@ -205,7 +205,7 @@ def test_the_rounding_code_is_uniform() -> None:
         def __init__(self, count: int) -> None:
             self.count = count
 
-        def counts(self, queries: object, part: object = None) -> list[int]:
+        def statistics(self, queries: object, part: object = None) -> list[int]:
             return [self.count]
 
     rounding, state = Rounding(cells=20), Rounding(cells=20).begin(100, 0.95, 10)

@@ -15,7 +15,7 @@ from unworn.bounds.code_length import Pattern
 from unworn.events import Ended, Stopped
 from unworn.mechanisms import Guess, GuessAndCheck, Mechanism, Offer, State, kinds
 from unworn.mechanisms.contract.capabilities import ChecksHypotheses
-from unworn.mechanisms.contract.conversation import charge_symbol, follow_event
+from unworn.mechanisms.contract.conversation import charge_symbol, check_question, follow_event
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, Symbol
 from unworn.queries.query import Facts
 
@@ -52,7 +52,7 @@ def offers(mechanism: Mechanism, runs_code: bool) -> list[Offer]:
             facts = Facts(kind, low, 1.0, kind != "unit", runs_code)  # type: ignore[arg-type]
             state = stated(mechanism, rows)
             try:
-                mechanism.check(facts)
+                check_question(mechanism, facts)
             except ValueError:
                 continue
             guesses = [None, *(Guess(low + (1 - low) * share) for share in rng.random(2)), Guess(1.0), Guess(low)]
@@ -77,7 +77,8 @@ def words(mechanism: Mechanism, offer: Offer) -> list[Symbol]:
             value = round(value * offer.rows) / offer.rows
         for spread in {abs(value), 1.0, *(2.0**-k for k in range(8))} if offer.kind == "paired" else {1.0}:
             if spread >= abs(value):
-                symbol = mechanism.answer(State(1, 0.0), offer, None, Told(value, spread, offer.rows)).symbol  # type: ignore[arg-type]
+                rows: Any = Told(value, spread, offer.rows, offer.kind)
+                symbol = mechanism.answer(State(1, 0.0), offer, None, rows).symbol
                 told[str(symbol)] = symbol
     return [symbol for symbol in told.values() if symbol not in (RAISED, STOPPED)]
 

@@ -172,7 +172,7 @@ def test_no_population_misses_with_more_than_the_level(
     assert chance_of_a_miss(ladder, offer, np.linspace(0, 1, 21)) <= math.exp(level) * (1 + 1e-6)
     for count in range(rows + 1):
         for made in (offer, fresh):
-            told = publish_symbol(ladder, made, answered(ladder, made, Told(count / rows, rows=rows)))
+            told = publish_symbol(ladder, made, answered(ladder, made, Told(count / rows, rows=rows, kind=kind)))
             assert told.low <= told.value <= told.high
             assert told.low - 1e-9 <= count / rows <= told.high + 1e-9
 

@@ -185,7 +185,7 @@ class Asked:
     def __init__(self, rows: Counted, classes: frozenset[int]) -> None:
         self.count = rows.value(classes)
 
-    def counts(self, queries: Any, part: Any = None) -> Any:
+    def statistics(self, queries: Any, part: Any = None) -> Any:
         return [self.count]
 
 

@@ -202,8 +202,8 @@ def test_a_value_that_left_its_cell_is_a_failure() -> None:
     class Moved:
         size = 1_000
 
-        def counts(self, queries: object, part: object = None) -> np.ndarray:
-            return np.array([700])
+        def statistics(self, queries: object, part: object = None) -> list[int]:
+            return [700]
 
     offer = Offer(1, 1_000, "binary", 0.0, 1.0, False, True, -4.0, GuessPayload(0.5, 0.06, 0.06))
     state = State(1_000, -3.0, None, 1)
@@ -237,7 +237,7 @@ class PairedRows:
     def __init__(self, difference: float, spread: float) -> None:
         self.told = np.array([[difference, spread]])
 
-    def differences(self, queries: object, part: object = None) -> np.ndarray:
+    def statistics(self, queries: object, part: object = None) -> np.ndarray:
         return self.told
 
 

@@ -27,17 +27,13 @@ Words = Callable[[Offer], Iterable[Symbol]]
 class Told:
     """Rows of which only the value of the one question asked is known."""
 
-    def __init__(self, value: float, spread: float = 1.0, rows: int = 1) -> None:
-        self.value, self.spread, self.rows = value, spread, rows
+    def __init__(self, value: float, spread: float = 1.0, rows: int = 1, kind: str = "binary") -> None:
+        self.value, self.spread, self.rows, self.kind = value, spread, rows, kind
 
-    def counts(self, queries: Any, part: Any = None) -> list[int]:
-        return [round(self.value * self.rows)]
-
-    def means(self, queries: Any, part: Any = None) -> list[float]:
-        return [self.value]
-
-    def differences(self, queries: Any, part: Any = None) -> list[tuple[float, float]]:
-        return [(self.value, self.spread)]
+    def statistics(self, queries: Any, part: Any = None) -> list[Any]:
+        if self.kind == "binary":
+            return [round(self.value * self.rows)]
+        return [(self.value, self.spread) if self.kind == "paired" else self.value]
 
 
 def told_nats(mechanism: Mechanism, state: State, offer: Offer, symbol: Symbol) -> float:
@@ -80,7 +76,7 @@ def largest_miss(mechanism: Mechanism, state: State, offer: Offer, truths: Itera
     counts: dict[str, list[int]] = {}
     symbols: dict[str, Symbol] = {}
     for count in range(rows + 1):
-        symbol = answered(mechanism, offer, Told(offer.low + length * count / rows, 1.0, rows))
+        symbol = answered(mechanism, offer, Told(offer.low + length * count / rows, 1.0, rows, offer.kind))
         symbols[str(symbol)] = symbol
         counts.setdefault(str(symbol), []).append(count)
     worst = 0.0
@@ -114,10 +110,8 @@ def chance_of_a_miss(mechanism: Mechanism, offer: Offer, truths: Iterable[float]
     The values are 0/1 at the ends of the range, whatever the question's kind: the hardest law for a mean.
     """
     rows, length = offer.rows, offer.high - offer.low
-    told = [
-        publish_symbol(mechanism, offer, answered(mechanism, offer, Told(offer.low + length * count / rows, 1.0, rows)))
-        for count in range(rows + 1)
-    ]
+    values = [Told(offer.low + length * count / rows, 1.0, rows, offer.kind) for count in range(rows + 1)]
+    told = [publish_symbol(mechanism, offer, answered(mechanism, offer, value)) for value in values]
     lows, highs = (np.array([getattr(one, end) for one in told]) for end in ("low", "high"))
     near = [end + tiny for end in {*lows, *highs} for tiny in (-1e-9, 1e-9)]
     worst = 0.0

@@ -64,11 +64,10 @@ class KindRows:
         if self.question.facts.kind == "ranking":
             moments = self._ranking()
             return [(moments.value, min(moments.positives, moments.negatives))]
+        if self.question.facts.kind == "unit":
+            return [self._mean()]
         inside = [(c, y) for c, y, a in zip(self.numbers, self.question.yes, self.question.among, strict=True) if a]
         return [(sum(c for c, yes in inside if yes), sum(c for c, _ in inside))]
-
-    def means(self, queries: Any, part: Any = None) -> list[float]:
-        return [self._mean()]
 
     def moments(self, queries: Any, part: Any = None) -> list[tuple[float, ...]]:
         if self.question.facts.kind == "ranking":

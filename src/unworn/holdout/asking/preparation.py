@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from unworn.basics.display import show_value
 from unworn.errors import Failed, Unaskable
 from unworn.holdout.asking.argument_checks import as_asked, check_asker, check_text, is_named
-from unworn.holdout.asking.code_on_train import check_fitted, few_rows, say_what_is_withheld, try_code
+from unworn.holdout.asking.code_on_train import check_fitted, few_rows, try_code
 from unworn.holdout.asking.composite_parts import part_guesses
 from unworn.holdout.asking.guesses import (
     NO_DIFFERENCE,
@@ -20,8 +20,7 @@ from unworn.holdout.asking.guesses import (
     train_guess,
     with_gauge,
 )
-from unworn.holdout.asking.labels import NO_LABEL, Label
-from unworn.holdout.asks import Ask, put_into_words
+from unworn.holdout.asks import NO_LABEL, Ask, Label, put_into_words
 from unworn.holdout.holdout_view import HoldoutView
 from unworn.holdout.practice import estimate, practice_guess
 from unworn.mechanisms.contract.capabilities import needs_guess, uses_gauge
@@ -31,7 +30,6 @@ from unworn.queries import Expression, Query
 from unworn.queries import metric as metric_query
 from unworn.queries.code.code_in_query import check_code, named_code
 from unworn.queries.composite import Composite, Question
-from unworn.queries.metrics.graded_metrics import GradedRows
 from unworn.queries.metrics.metric_catalogue import metric_name, needs_classes, read_predicate
 from unworn.queries.metrics.positive_class import INSTEAD, refuse_many
 from unworn.queries.metrics.prediction_types import default_metric
@@ -243,17 +241,6 @@ class Preparation(HoldoutView):
             raise TypeError("there are no rows that may be seen")
         return few_rows(self._visible)
 
-    def _enter(self, asks: list[Ask]) -> list[Answer]:
-        for ask in asks:
-            if ask.facts.runs_code and not isinstance(ask.query, GradedRows):  # whose code has a process of its own
-                say_what_is_withheld()
-                break
-        answers = self._desk.enter(asks)
-        for place, ask in enumerate(asks):
-            if ask.practice is not None:
-                answers[place] = replace(answers[place], practice=ask.practice)
-        return answers
-
     def _asks_of(
         self,
         question: Asked,
@@ -281,7 +268,7 @@ class Preparation(HoldoutView):
         return DerivedAnswer.of(question, answers) if isinstance(question, Composite) else answers[0]
 
     def _one(self, ask: Ask) -> Answer:
-        return self._checked_answer(self._enter([ask])[0])
+        return self._checked_answer(self._desk.enter([ask])[0])
 
     @staticmethod
     def _checked_answer(answer: Answer) -> Answer:

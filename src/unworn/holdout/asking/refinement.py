@@ -14,9 +14,8 @@ from unworn.basics.float_settings import USUAL_FLOATS
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import check_asker, check_list
 from unworn.holdout.asking.composite_parts import gather_answers, open_composites, part_guesses
-from unworn.holdout.asking.labels import GivenTags, check_names, read_label
 from unworn.holdout.asking.preparation import Preparation
-from unworn.holdout.asks import Ask, put_into_words
+from unworn.holdout.asks import Ask, GivenTags, check_names, put_into_words, read_label
 from unworn.mechanisms.contract.capabilities import DrawsRows, SharpensAnswers
 from unworn.mechanisms.contract.conversation import publish_symbol, widest_width
 from unworn.mechanisms.contract.declarations import currency_of, prices_of
@@ -128,7 +127,7 @@ class Refinement(Preparation):
         asks = self._final_asks(listed, close, by, name, tags)
         with self._desk.order():
             check_not_wider(asks, self._desk.released())
-        answers = self._enter(asks)
+        answers = self._desk.enter(asks)
         told = gather_answers(listed, [self._checked_answer(answer) for answer in answers] if one else answers)
         return told[0] if one else told
 

@@ -8,8 +8,8 @@ from typing import Any, SupportsFloat
 from unworn.errors import Unaskable
 from unworn.holdout.asking.argument_checks import is_source
 from unworn.holdout.asking.guesses import fold_guess
-from unworn.holdout.asking.labels import GivenTags, read_label
 from unworn.holdout.asking.preparation import Preparation
+from unworn.holdout.asks import GivenTags, read_label
 from unworn.holdout.scorer import Scorer
 from unworn.mechanisms.contract.conversation import check_question
 from unworn.queries.composite import Composite
@@ -58,7 +58,7 @@ class Scoring(Preparation):
         query = self._metric(metric, predictions, name, options)
         made_here = not is_source(predictions)
         how: dict[str, Any] = {"again": again, "by": by, "made_here": made_here, "noise": noise, "label": label}
-        return self._answer_to(query, self._enter(self._asks_of(query, guess, guess_se, gauge=gauge, **how)))
+        return self._answer_to(query, self._desk.enter(self._asks_of(query, guess, guess_se, gauge=gauge, **how)))
 
     def compare(
         self,
@@ -88,7 +88,7 @@ class Scoring(Preparation):
             guess = 0.0
         made_here = not is_source(first) and not is_source(second)
         how: dict[str, Any] = {"again": again, "by": by, "made_here": made_here, "label": label}
-        return self._answer_to(query, self._enter(self._asks_of(query, guess, guess_se, discordance, **how)))
+        return self._answer_to(query, self._desk.enter(self._asks_of(query, guess, guess_se, discordance, **how)))
 
     def scorer(
         self,

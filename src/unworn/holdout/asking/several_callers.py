@@ -6,12 +6,10 @@ To the ledger it is as if each had come in a thread of its own. Whoever serves m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unworn.holdout.asking.labels import read_label
 from unworn.holdout.asking.preparation import Asked
-from unworn.holdout.asks import Ask
+from unworn.holdout.asks import Ask, read_label
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
@@ -49,8 +47,8 @@ def answer_several(holdout: Holdout, prepared: Sequence[PreparedAsk]) -> list[An
             if isinstance(asks, Exception):
                 raise asks
             # Code of an asker's own may take all day, or end the thread: it goes in alone.
-            answers = holdout._enter(asks) if _runs_code(asks) else _raised(next(entered))
-            found.append(holdout._answer_to(question, _with_practice(answers, asks)))
+            answers = holdout._desk.enter(asks) if _runs_code(asks) else _raised(next(entered))
+            found.append(holdout._answer_to(question, answers))
         except Exception as error:
             found.append(error)
     return found
@@ -79,8 +77,3 @@ def _raised(answers: list[Answer] | Exception) -> list[Answer]:
     if isinstance(answers, Exception):
         raise answers
     return answers
-
-
-def _with_practice(answers: list[Answer], asks: Sequence[Ask]) -> list[Answer]:
-    pairs = zip(answers, asks, strict=True)
-    return [answer if ask.practice is None else replace(answer, practice=ask.practice) for answer, ask in pairs]

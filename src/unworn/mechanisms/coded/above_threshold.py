@@ -21,8 +21,8 @@ from unworn.mechanisms.coded.coded_mechanism import (
 from unworn.mechanisms.coded.coded_payloads import PlacePayload
 from unworn.mechanisms.coded.guess_slack import declared_gauge
 from unworn.mechanisms.coded.octave_words import octave_nats, pack_steps, unpack_steps
-from unworn.mechanisms.contract.capabilities import AnswersSubsets, ExplainsNumbers, UsesGauges
-from unworn.mechanisms.contract.conversation import published_width
+from unworn.mechanisms.contract.capabilities import AnswersSubsets, ExplainsNumbers, LimitsQuestions, UsesGauges
+from unworn.mechanisms.contract.conversation import published_width, refuse_statistics
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.noisy.noisy_mechanism import number
 from unworn.mechanisms.symbols.cell_limits import interval
@@ -35,7 +35,7 @@ BELOW, TOP = 0, 1
 
 
 @dataclass(frozen=True)
-class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
+class AboveThreshold(CodedMechanism, AnswersSubsets, LimitsQuestions, UsesGauges, ExplainsNumbers):
     """Say whether the value on the rows is at least a threshold, exactly, and stop after so many yeses.
 
     Thousands of noes cost less than a nat together, each yes about ten (a nat makes the conversation e times less
@@ -86,7 +86,7 @@ class AboveThreshold(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers
             raise ValueError(f"tops must be a whole number of at least 1, or None for no end, not {self.tops!r}")
 
     def check(self, facts: Facts) -> None:
-        super().check(facts)
+        refuse_statistics(self, facts)
         if not facts.low <= self.threshold <= facts.high:
             raise Unaskable(
                 f"the question's range [{facts.low:g}, {facts.high:g}] does not contain the threshold "

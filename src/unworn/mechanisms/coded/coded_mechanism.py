@@ -15,13 +15,12 @@ from unworn.mechanisms.coded.coded_payloads import CodedPayload, Place, PlacePay
 from unworn.mechanisms.contract.capabilities import (
     BoundsWidth,
     GivesFinalValues,
-    LimitsQuestions,
     MetersSpending,
     NamesItsTheorem,
     RepricesBatches,
     SettlesParameters,
 )
-from unworn.mechanisms.contract.conversation import publish_symbol, refuse_statistics
+from unworn.mechanisms.contract.conversation import publish_symbol
 from unworn.mechanisms.contract.mechanism import RAISED, STOPPED, FinalPlace, Mechanism, Offer, Published, State, Symbol
 from unworn.mechanisms.contract.offer import NoPayload, Payload
 from unworn.mechanisms.symbols.gauges import told_bound
@@ -83,7 +82,6 @@ def cell_nats(offer: Offer, cells: int, symbol: Symbol) -> float:
 @dataclass(frozen=True)
 class CodedMechanism(
     Mechanism,
-    LimitsQuestions,
     SettlesParameters,
     GivesFinalValues,
     RepricesBatches,
@@ -111,9 +109,6 @@ class CodedMechanism(
     def check_law(self) -> None:
         if self.law not in (None, "C", "C'"):
             raise ValueError(f'law is "C\'", or "C" for older ledgers, not {self.law!r:.40}')
-
-    def check(self, facts: Facts) -> None:
-        refuse_statistics(self, facts)
 
     def named_theorem(self) -> str:
         return self.theorem.replace("C'", "C") if self.law == "C" else self.theorem

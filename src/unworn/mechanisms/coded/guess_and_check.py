@@ -22,15 +22,6 @@ from unworn.mechanisms.coded.blurred_counts import (
     outside_blurred,
     reveal_blurred,
 )
-from unworn.mechanisms.coded.cell_answers import (
-    cell_symbol,
-    hoeffding_width,
-    judge,
-    likely_cell,
-    reveal_cell,
-    unguessed_payload,
-    widest_cell,
-)
 from unworn.mechanisms.coded.coded_mechanism import Cell, CodedMechanism, fold_symbol, place_now, price_offer
 from unworn.mechanisms.coded.coded_payloads import CellsPayload, GuessPayload, HypothesisPayload
 from unworn.mechanisms.coded.guess_slack import (
@@ -41,7 +32,16 @@ from unworn.mechanisms.coded.guess_slack import (
     usable_guess,
     without_gauge,
 )
-from unworn.mechanisms.coded.guess_words import agreement_event, word_cost
+from unworn.mechanisms.coded.guess_words import (
+    agreement_event,
+    cell_symbol,
+    hoeffding_width,
+    likely_cell,
+    reveal_cell,
+    unguessed_payload,
+    widest_cell,
+    word_cost,
+)
 from unworn.mechanisms.coded.noisy_checks import check_planned_surprises, is_checked_with_noise, noisy_check_offer
 from unworn.mechanisms.coded.sharpening import check_gain, check_sharpenable, sharpened_offer
 from unworn.mechanisms.contract.capabilities import (
@@ -233,7 +233,9 @@ class GuessAndCheck(
             elif payload.null is None:
                 symbol = cell_symbol(offer, *spread_of(offer, read_symbol(offer, query, rows)))
             else:
-                symbol = judge(offer, query, rows, self.test_level(offer))
+                from unworn.mechanisms.symbols.hypothesis_symbols import judge_hypothesis  # loaded by those who test
+
+                symbol = judge_hypothesis(offer, query, rows, self.test_level(offer))
         except Raised:
             symbol = RAISED
         return Reply(symbol, self.event(offer, symbol))

@@ -27,8 +27,8 @@ from unworn.mechanisms.coded.coded_payloads import CellsPayload, CodedPayload
 from unworn.mechanisms.coded.guess_slack import declared_gauge
 from unworn.mechanisms.coded.octave_words import grid_words, likely_octave, octave_nats, pack_steps, unpack_steps
 from unworn.mechanisms.coded.rungs import Rungs
-from unworn.mechanisms.contract.capabilities import AnswersSubsets, ExplainsNumbers, UsesGauges
-from unworn.mechanisms.contract.conversation import likely_width
+from unworn.mechanisms.contract.capabilities import AnswersSubsets, ExplainsNumbers, LimitsQuestions, UsesGauges
+from unworn.mechanisms.contract.conversation import likely_width, refuse_statistics
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.noisy.noisy_mechanism import check_goal
 from unworn.mechanisms.symbols.cell_limits import interval
@@ -53,7 +53,7 @@ class RungPayload(CodedPayload):
 
 
 @dataclass(frozen=True)
-class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
+class Ladder(CodedMechanism, AnswersSubsets, LimitsQuestions, UsesGauges, ExplainsNumbers):
     """Tell a submission by how many whole steps it is better than the best so far, or that it is not.
 
     Most submissions are not better, and being told so costs next to nothing; an improvement costs about eight nats, and
@@ -133,7 +133,7 @@ class Ladder(CodedMechanism, AnswersSubsets, UsesGauges, ExplainsNumbers):
         return replace(state, best=Rungs(*self.range, self.step, self.higher).of(self.baseline))
 
     def check(self, facts: Facts) -> None:
-        super().check(facts)
+        refuse_statistics(self, facts)
         if facts.kind == "paired":
             raise self.refused(facts, "a board has one score per submission; PairedLadder compares two")
         if (facts.low, facts.high) != self.range:

@@ -15,8 +15,8 @@ from unworn.mechanisms.coded.coded_mechanism import (
     lone_nats,
     price_offer,
 )
-from unworn.mechanisms.contract.capabilities import ExplainsNumbers
-from unworn.mechanisms.contract.conversation import published_width
+from unworn.mechanisms.contract.capabilities import ExplainsNumbers, LimitsQuestions
+from unworn.mechanisms.contract.conversation import published_width, refuse_statistics
 from unworn.mechanisms.contract.mechanism import RAISED, Guess, Offer, Published, Reply, State, Symbol, has_failed
 from unworn.mechanisms.symbols.cell_limits import interval
 from unworn.mechanisms.symbols.exact_value import exact_value, spread_of
@@ -30,7 +30,7 @@ _SLIP = 1e-6
 
 
 @dataclass(frozen=True)
-class PairedLadder(CodedMechanism, ExplainsNumbers):
+class PairedLadder(CodedMechanism, LimitsQuestions, ExplainsNumbers):
     """Say whether one submission is better than another, from the rows on which they differ.
 
     ``holdout.compare(new, best)`` is answered yes or no. What counts as an improvement follows from the rows, not from
@@ -69,7 +69,7 @@ class PairedLadder(CodedMechanism, ExplainsNumbers):
             raise ValueError(f"rule is 'exact' or 'heuristic', not {self.rule!r}")
 
     def check(self, facts: Facts) -> None:
-        super().check(facts)
+        refuse_statistics(self, facts)
         if facts.kind in SUBSETS:
             what = "shares of a subset" if facts.kind == "conditional" else "areas under a ROC curve"
             raise self.refused(

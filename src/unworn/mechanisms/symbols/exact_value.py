@@ -59,16 +59,12 @@ MEAN_NUMBERS = 4
 def read_symbol(offer: Offer, query: Query, rows: Rows) -> Symbol:
     """The same, where a failure is the caller's to tell."""
     part = offer.payload.part
+    if offer.kind == "unit" and offer.payload.gauge is not None:
+        return [float(each) for each in rows.moments([query], part)[0][:2]]
+    found = rows.statistics([query], part)[0]
     if offer.kind == "binary":
-        return int(rows.counts([query], part=part)[0]) / offer.rows
+        return int(found) / offer.rows
     if offer.kind == "unit":
-        if offer.payload.gauge is not None:
-            return [float(each) for each in rows.moments([query], part)[0][:2]]
-        return float(rows.means([query], part=part)[0])
-    if offer.kind == "conditional":
-        return [int(each) for each in rows.statistics([query], part)[0]]
-    if offer.kind == "ranking":
-        value, smaller = rows.statistics([query], part)[0]
-        return [float(value), int(smaller)]
-    difference, size = rows.differences([query], part=part)[0]
-    return [float(difference), float(size)]
+        return float(found)
+    number, gauge = found
+    return [int(number), int(gauge)] if offer.kind == "conditional" else [float(number), float(gauge)]

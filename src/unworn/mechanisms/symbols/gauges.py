@@ -118,9 +118,9 @@ def known_bound(offer: Offer) -> float:
 
 def told_bound(offer: Offer, symbol: Symbol) -> float:
     """The bound that a symbol tells, where it tells an octave; else the one that was known before."""
-    gauge = gauge_of(offer)
     if not isinstance(symbol, list):
         return known_bound(offer)
+    gauge = gauge_of(offer)
     if gauge is None:
         raise ValueError(f"a symbol of this question has no octave: {symbol!r:.40}")
     return gauge.bound(symbol[0], offer.rows)

@@ -89,8 +89,11 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
     Means are kept inside the declared range, which rounding could leave by the last bit. Rankings take a pass each.
     """
     facts = check_queries(sample, queries)
+    _check_sums(sample, queries, facts)
     if len(queries) == 1 and members is None and _is_quick(sample, facts[0]):
-        return [_at_once(sample, queries[0], facts[0])]
+        query = queries[0]
+        tests = threshold_scan.tests(query.where, sample.columns.__getitem__) if type(query) is Share else None
+        return [_at_once(sample, query, facts[0]) if tests is None else threshold_scan.count(tests)]
     ranked = [place for place, fact in enumerate(facts) if fact.kind == "ranking"]
     if ranked:
         others = [place for place, fact in enumerate(facts) if fact.kind != "ranking"]
@@ -102,8 +105,6 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
         for place, value in zip([*ranked, *others], [*rankings, *rest], strict=True):
             apart[place] = value
         return apart
-    for query, fact in zip(queries, facts, strict=True):
-        _check_sum(sample, query, fact)
     if sample.unit_of_row is not None:
         told: list[Any] = []
         several = max(1, CELLS // sample.size)
@@ -118,10 +119,11 @@ def statistics(sample: Sample, queries: Sequence[Query], members: Bools | None) 
     return [_statistic(fact, total, size) for fact, total in zip(facts, sums, strict=True)]
 
 
-def _check_sum(sample: Sample, query: Query, fact: Facts) -> None:
+def _check_sums(sample: Sample, queries: Sequence[Query], facts: Sequence[Facts]) -> None:
     """Said from what is public: otherwise rows would decide whether a sum is a number at all."""
-    if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
-        raise Unaskable(f"{query.label} has too wide a range: no float holds a sum of so many values")
+    for query, fact in zip(queries, facts, strict=True):
+        if not math.isfinite(2.0 * max(abs(fact.low), abs(fact.high)) * sample.length):
+            raise Unaskable(f"{query.label} has too wide a range: no float holds a sum of so many values")
 
 
 def _is_quick(sample: Sample, fact: Facts) -> bool:
@@ -132,12 +134,7 @@ def _is_quick(sample: Sample, fact: Facts) -> bool:
 
 def _at_once(sample: Sample, query: Query, fact: Facts) -> Any:
     """The same as for many questions, and for many rows, in one step."""
-    _check_sum(sample, query, fact)
-    if type(query) is Share:
-        tests = threshold_scan.tests(query.where, sample.columns.__getitem__)
-        if tests is not None:
-            return threshold_scan.count(tests)
-    elif parts := _in_columns(query, fact):
+    if type(query) is not Share and (parts := _in_columns(query, fact)):
         summed = scan(sample, parts, None, CHUNK)
         return _statistic(fact, (summed[0], summed[1] if len(summed) > 1 else 0.0), sample.rows)
     read, rows = _reader(query, fact), Chunk(sample, 0, sample.rows, {})
