@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from unworn.basics.display import show_value
+from unworn.basics.display import show_line, show_value
 from unworn.basics.json_text import canonical
 from unworn.errors import Unaskable
 from unworn.queries.combinations import COMBINATIONS
@@ -154,7 +154,7 @@ class Composite:
         return hash(self.canonical_text)
 
     def __repr__(self) -> str:
-        return f"Composite({self.label})"
+        return f"Composite({show_line(self.label)})"
 
     def __add__(self, other: object) -> Composite:
         return linear([(1.0, self), (1.0, other)])
