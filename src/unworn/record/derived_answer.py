@@ -134,6 +134,6 @@ class DerivedQuote:
     def _repr_html_(self) -> str:
         return (
             f"<div><b>{show_width(self.width) if math.isfinite(self.width) else 'without a bound'}</b> · "
-            f"{show_html(self.label)}<br><small>in [{show_number(self.low)}, {show_number(self.high)}] if the rows agree "
-            f"with all guesses · costs {show_cost(self.cost)} {self.currency}</small></div>"
+            f"{show_html(self.label)}<br><small>in [{show_number(self.low)}, {show_number(self.high)}] if the rows "
+            f"agree with all guesses · costs {show_cost(self.cost)} {self.currency}</small></div>"
         )
