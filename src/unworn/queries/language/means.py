@@ -241,8 +241,8 @@ def mean(expression: Expression | str, range: tuple[float, float] | None = None)
         expression = parse_expression(expression)
     if range is None and getattr(expression, "kind", None) != "bool":  # of a predicate a share is what is meant
         raise Unaskable(
-            f"the mean of {brief(wrap(expression))} needs range=(low, high), two numbers its values are cut to: they are "
-            "yours to say, and are not looked up in the rows"
+            f"the mean of {brief(wrap(expression))} needs range=(low, high), two numbers its values are cut to: "
+            "they are yours to say, and are not looked up in the rows"
         )
     return Mean(expression, *_ends((0, 1) if range is None else range))
 
