@@ -245,5 +245,5 @@ def test_a_name_in_a_composite_never_gets_another_models_answer() -> None:
     with pytest.raises(Unaskable, match="two things with other bytes or code go by this name"):
         holdout.compare(one, other, **options)
     with pytest.raises(Unaskable, match="two things with other bytes or code go by this name"):
-        holdout.ask(ratio(metric("accuracy", one), metric("accuracy", other)))
+        holdout.ask(ratio(metric("accuracy", one), metric("accuracy", other), range=(0, 2)))
     assert holdout.meter.asked == 1

@@ -430,3 +430,15 @@ def test_the_scorer_shows_what_it_is() -> None:
     )
     assert isinstance(holdout.scorer(), Scorer)
     assert repr(RemoteHoldout(("127.0.0.1", 1, b"secret"))) == "RemoteHoldout()"
+
+
+def test_a_loss_is_as_narrow_in_a_search_as_by_itself() -> None:
+    """The fold's guess has the error of the losses on it, not that of values anywhere in the declared range."""
+    X, y = draw(3_000, 5)
+    holdout = Holdout(X, y, ledger=None, practice=0.25)
+    model = LogisticRegression().fit(*TRAIN)
+    alone = holdout.score(model, metric="neg_log_loss", range=(0, 7))
+    holdout.scorer("neg_log_loss", range=(0, 7))(LogisticRegression().fit(*draw(240, 3)), *draw(600, 4))
+    searched = records(holdout)[-1]
+    assert searched.published.source == "guess"
+    assert (searched.published.high - searched.published.low) / 2 < 1.3 * alone.width

@@ -123,6 +123,21 @@ def test_a_composite_of_composites() -> None:
     assert parse_composite(made.to_json()) == made
 
 
+def test_a_ratio_that_may_exceed_one_says_to_what_it_is_cut() -> None:
+    """Without a word the ratio of two arms, 2 in truth, was told as 1 in [1, 1]."""
+    with pytest.raises(Unaskable, match=r"may be larger than 1: give range="):
+        ratio(A, B)
+    assert ratio(A, B, range=(0, 5)).interval([(0.4, 0.6), (0.2, 0.3)]) == pytest.approx((4 / 3, 3))
+    assert ratio(A, B, range=(0, 5)).label.endswith(" in [0, 5]")
+    both = share((col("a") > 0) & (col("b") > 0))
+    three = share((col("c") > 0) & (col("b") > 0) & (col("a") > 0))
+    assert all(ratio(*each).numbers == (0.0, 1.0) for each in [(both, A), (three, both), (A, A)])
+    with pytest.raises(Unaskable):
+        ratio(A, both)
+    with pytest.raises(Unaskable):
+        ratio(share((col("a") > 0) | (col("b") > 0)), A)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -135,6 +150,7 @@ def test_a_composite_of_composites() -> None:
         lambda: linear([(1.0, A), (1.0, None)]),
         lambda: average([]),
         lambda: ratio(A, B, (1, 0)),
+        lambda: ratio(A, B),
         lambda: ratio(A, 3),  # type: ignore[arg-type]
         lambda: parse_composite({"combine": "linear"}),
         lambda: parse_composite([]),

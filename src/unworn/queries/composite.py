@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from unworn.basics.display import show_value
+from unworn.basics.display import show_line, show_value
 from unworn.basics.json_text import canonical
 from unworn.errors import Unaskable
 from unworn.queries.combinations import COMBINATIONS
@@ -91,7 +91,9 @@ class Composite:
             return self.name
         labels = [part.label for part in self.parts]
         if self.combination != "linear":
-            return f"{self.combination} of {' and '.join(labels)}"
+            cut = self.combination == "ratio" and self.numbers != (0.0, 1.0)
+            ends = f" in [{self.numbers[0]:g}, {self.numbers[1]:g}]" if cut else ""
+            return f"{self.combination} of {' and '.join(labels)}{ends}"
         terms = [_term(weight, label) for weight, label in zip(self.numbers, labels, strict=True)]
         return " ".join(terms).removeprefix("+ ").replace("− ", "−", 1 if terms[0].startswith("−") else 0)
 
@@ -152,7 +154,7 @@ class Composite:
         return hash(self.canonical_text)
 
     def __repr__(self) -> str:
-        return f"Composite({self.label})"
+        return f"Composite({show_line(self.label)})"
 
     def __add__(self, other: object) -> Composite:
         return linear([(1.0, self), (1.0, other)])
@@ -208,16 +210,27 @@ def average(questions: Iterable[Question], name: str | None = None) -> Composite
     return linear([(1 / len(parts), part) for part in parts], name)
 
 
-def ratio(above: Query, below: Query, range: tuple[float, float] = (0.0, 1.0)) -> Composite:
+def ratio(above: Query, below: Query, range: tuple[float, float] | None = None) -> Composite:
     """One question over another, clipped to ``range``: for two plain shares what ``share(b, given=a)`` asks at once.
 
     Both must be at least 0. With mechanisms that have no interval for a share of a subset this is the way to ask one.
+    Only the share of ``a & b`` over that of ``a`` has a range of its own; how large any other ratio may be is yours to
+    say, because a larger one would be told as the end of the range.
 
     >>> from unworn.queries.language.expressions import col
     >>> from unworn.queries.language.means import share
     >>> ratio(share(col("a") & col("b")), share(col("a"))).interval([(0.1, 0.2), (0.4, 0.5)])
     (0.2, 0.5)
+    >>> ratio(share(col("b")), share(col("a")), range=(0, 5)).label
+    'ratio of share of b and share of a in [0, 5]'
     """
+    if range is None:
+        if not _is_part(_query(above), _query(below)):
+            raise Unaskable(
+                f"the ratio of {above.label} and {below.label} may be larger than 1: give range=(0, largest ratio that "
+                "matters); a larger one counts as that. Of a share of a subset, ask share(a & b) over share(a)"
+            )
+        range = 0.0, 1.0
     try:
         low, high = (as_float(end, "an end of a range") for end in range)
     except (TypeError, ValueError):
@@ -225,6 +238,22 @@ def ratio(above: Query, below: Query, range: tuple[float, float] = (0.0, 1.0)) -
     if not 0 <= low < high < math.inf:
         raise Unaskable(f"the range of a ratio is finite with 0 <= low < high, not ({low}, {high})")
     return Composite("ratio", (_query(above), _query(below)), (low, high))
+
+
+def _is_part(above: Query, below: Query) -> bool:
+    """Whether the rows of one share are among those of the other by their words alone, so that it is no larger."""
+    from unworn.queries.language.means import Share  # which itself makes composites
+
+    if not (isinstance(above, Share) and isinstance(below, Share)):
+        return False
+    both = {canonical(each.to_json()) for each in _joined(above.where)}
+    return both >= {canonical(each.to_json()) for each in _joined(below.where)}
+
+
+def _joined(predicate: Any) -> tuple[Any, ...]:
+    """What must all hold for a predicate to hold."""
+    is_and = getattr(predicate, "op", None) == "and"
+    return tuple(predicate.operands) if is_and else (predicate,)
 
 
 def composite_from_json(data: Mapping[str, Any], read: Callable[[Any], Query]) -> Composite:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.basics.display import show_line
 from unworn.errors import Unaskable
 from unworn.queries.arrays import are_floats, number_words
 from unworn.queries.code.live_code import Code
@@ -189,7 +190,7 @@ class FromModel:
         self.classes = _classes(model)
 
     def __repr__(self) -> str:
-        return f"FromModel({self.label}, method={self.method!r})"
+        return f"FromModel({show_line(self.label)}, method={self.method!r})"
 
     @property
     def label(self) -> str:

@@ -130,3 +130,10 @@ class DerivedQuote:
     def __str__(self) -> str:
         width = show_width(self.width) if math.isfinite(self.width) else "without a bound"
         return f"{show_line(self.label)}: {width}, costs {show_cost(self.cost)} {self.currency}"
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<div><b>{show_width(self.width) if math.isfinite(self.width) else 'without a bound'}</b> · "
+            f"{show_html(self.label)}<br><small>in [{show_number(self.low)}, {show_number(self.high)}] if the rows "
+            f"agree with all guesses · costs {show_cost(self.cost)} {self.currency}</small></div>"
+        )

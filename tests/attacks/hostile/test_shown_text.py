@@ -19,6 +19,8 @@ from unworn.basics.display import escape_json, show_html, show_line, show_text, 
 from unworn.charts import available, intervals
 from unworn.cli import app
 from unworn.errors import Mismatch
+from unworn.queries import NamedPredictions, metric
+from unworn.queries.predictions import as_source
 from unworn.record.certificate import Certificate
 
 ESCAPES = "".join(map(chr, (*range(32), *range(127, 160), 0x200B, 0x200F, 0x2028, 0x2029, 0x202E, 0x2066, 0xFEFF)))
@@ -175,3 +177,13 @@ def test_a_release_of_hostile_names_is_saved(tmp_path: Path) -> None:
     assert "img" not in Elements(code._repr_html_()).found
     assert not OBEYED.search(code._repr_html_())
     assert (folder / "rows.csv").read_text().count(TAG) == 1  # the data stay what they are
+
+
+def test_what_questions_are_called_is_written_out_in_their_reprs_and_quotes() -> None:
+    made = metric("f1", NamedPredictions([0, 1, 1], HOSTILE))
+    model = as_source(lambda rows: rows, ("__call__",), name=HOSTILE)
+    assert not any(OBEYED.search(repr(thing)) for thing in (made, model))
+    quote = asked()[0].quote((share(col(HOSTILE) > 0) - share(col(HOSTILE) > 1)).named(HOSTILE), guess=[0.5, 0.2])
+    for shown in (repr(quote), str(quote), quote._repr_html_()):
+        assert not OBEYED.search(shown)
+    assert "img" not in Elements(quote._repr_html_()).found

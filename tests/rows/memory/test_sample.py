@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
+from unworn import Holdout
 from unworn.errors import ReadOnly, Unaskable
 from unworn.noise import Stream
 from unworn.queries.code.callables import function
@@ -167,6 +168,8 @@ def test_what_has_no_kind_is_left_out_and_listed() -> None:
     assert list(sample.schema) == ["a"]
     assert sample.features.columns == ["a", "l", "s", "u", "z"]
     assert Sample.read({"a": np.array([1]), "c": np.array([1j])}).left_out == ("c",)
+    # Where nothing else is there, the rows of a dictionary are those of its columns, and not their number.
+    assert Sample.read({"c": np.array([1j, 2j, 3j])}, [0, 1, 1]).rows == 3
 
 
 @pytest.mark.parametrize(
@@ -374,3 +377,15 @@ def test_labels_that_fit_no_byte_equal_no_prediction_that_does() -> None:
         assert sample.counts([accuracy([0, 1, 0]), accuracy(np.array([True, True, True]))]).tolist() == [2, 2]
     wide = np.array([-128, 127, 5], dtype=np.int8)
     assert Sample.read(None, wide).counts([accuracy(wide)])[0] == 3
+
+
+def test_a_question_about_what_was_left_out_says_so() -> None:
+    frame = pd.DataFrame({"age": [1, 2], "stay": pd.to_timedelta([1, 2], unit="D")})
+    holdout = Holdout(frame, [0, 1], ledger=None, practice=0)
+    for question in ("stay > 3", "age > 1 and stay is null"):
+        with pytest.raises(Unaskable, match="column 'stay' was left out when the rows were read"):
+            holdout.ask(question)
+    with pytest.raises(Unaskable, match="there is no column 'sty'"):
+        holdout.ask("sty > 3")
+    with pytest.raises(Unaskable, match="column 'stay' was left out"):
+        holdout.score([0, 1], where="stay > 3")

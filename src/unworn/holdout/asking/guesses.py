@@ -206,9 +206,10 @@ def fold_guess(
         return None
     # The fold as it is, whatever its form: only its labels are read here, the rest is for the estimator.
     fold = Sample(labels.columns, labels.schema, rows=labels.rows, features=X)
+    # As for sealed rows whose gauge is told: a loss has the standard error of its own variance, not of its range.
     if isinstance(question, Composite):
-        guesses = [train_guess(query, fold) for query in question.questions]
+        guesses = [train_guess(query, fold, fold.size) for query in question.questions]
         known = [(None, None) if guess is None else (guess.value, guess.error) for guess in guesses]
         return [value for value, _ in known], [error for _, error in known]
-    guess = train_guess(question, fold)
+    guess = train_guess(question, fold, fold.size)
     return None if guess is None else (guess.value, guess.error)

@@ -218,7 +218,8 @@ class Preparation(HoldoutView):
         if needs_classes(metric) and not {"weights", "shares", "classes"} & set(options):
             return {**options, "classes": self._visible_classes}
         if own in INSTEAD and options.get("positive") is None and len(self._visible_classes) > 2:
-            raise refuse_many(own, f"there are {len(self._visible_classes)}")
+            count = len(self._visible_classes)
+            raise refuse_many(own, f"there are {count:,}", count)
         return options
 
     @property

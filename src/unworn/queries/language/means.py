@@ -221,8 +221,8 @@ def share(predicate: Predicate, given: Predicate | None = None) -> Share | Condi
     return Share(_predicate(predicate))
 
 
-def mean(expression: Expression | str, range: tuple[float, float]) -> Mean:
-    """The mean of a number, each value clipped to the range, which is declared and never found in the rows.
+def mean(expression: Expression | str, range: tuple[float, float] | None = None) -> Mean:
+    """The mean of a number, each value clipped to the range, which must be declared: it is never found in the rows.
 
     Text is read as SQL.
 
@@ -239,7 +239,12 @@ def mean(expression: Expression | str, range: tuple[float, float]) -> Mean:
         from unworn.queries.language.sql_text import parse_expression  # loaded by those who write SQL
 
         expression = parse_expression(expression)
-    return Mean(expression, *_ends(range))
+    if range is None and getattr(expression, "kind", None) != "bool":  # of a predicate a share is what is meant
+        raise Unaskable(
+            f"the mean of {brief(wrap(expression))} needs range=(low, high), two numbers its values are cut to: "
+            "they are yours to say, and are not looked up in the rows"
+        )
+    return Mean(expression, *_ends((0, 1) if range is None else range))
 
 
 def _predicate(given: Predicate) -> Expression:

@@ -45,7 +45,23 @@ say which by positive=, or ask f1_macro
     return 1 if classes is None or len(classes) < 2 or 1 in classes else as_class(classes[1])
 
 
-def refuse_many(metric: str, found: str) -> Unaskable:
+MANY = 100
+"""Labels with more values than these are hardly classes."""
+
+
+def refuse_many(metric: str, found: str, count: int = 0) -> Unaskable:
+    """The refusal, where so many classes (if anybody counted) were ``found``.
+
+    >>> print(refuse_many("f1", "there are 750", 750))
+    f1 is about one class against the rest, and there are 750: these labels look like numbers to predict, so ask r2, \
+mae or rmse; else say which class by positive=
+    """
+    if count > MANY:
+        return Unaskable(
+            f"{metric} is about one class against the rest, and {found}: these labels look like numbers to predict, so "
+            "ask r2, mae or rmse; else say which class by positive=",
+            metric=metric,
+        )
     return Unaskable(
         f"{metric} is about one class against the rest, and {found}: say which by positive=, or ask {INSTEAD[metric]}",
         metric=metric,

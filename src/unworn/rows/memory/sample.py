@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from unworn.basics.display import show_value
 from unworn.errors import ReadOnly, Unaskable
 from unworn.queries.code.callables import plain
 from unworn.queries.predictions import small_labels
@@ -188,7 +189,20 @@ class Sample(SampledUnits):
         return small_labels(self.columns[self.schema.target])
 
     def check(self, query: Query) -> None:
-        """Refuse what these rows cannot be asked: nothing, where they are in memory."""
+        """Refuse what these rows cannot be asked: where they are in memory, what names a column that was left out."""
+        if not self.left_out:
+            return
+        try:
+            query.facts(self.schema, self.length)
+        except Unaskable as refusal:
+            name = refusal.numbers.get("column")
+            if name not in self.left_out:
+                raise
+            raise Unaskable(
+                f"column {show_value(name)} was left out when the rows were read, because its dtype has no kind: a "
+                "column holds numbers, booleans, text or dates. Convert it before sealing (a duration to a number)",
+                column=name,
+            ) from None
 
     @property
     def title(self) -> str:

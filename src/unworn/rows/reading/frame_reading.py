@@ -95,8 +95,13 @@ def _table(columns: Mapping[str, Read | None], native: Any) -> Table:
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name}: {length}" for name, length in list(lengths.items())[:10])
         raise Unaskable(f"columns must have equally many values, not {shown}")
-    rows = next(iter(lengths.values())) if lengths else len(native)
+    rows = next(iter(lengths.values())) if lengths else _length_of(native)
     return Table(known, left_out, native, rows)
+
+
+def _length_of(native: Any) -> int:
+    """How many rows there are where no column can be read: the length of a dictionary is the number of its columns."""
+    return len(next(iter(native.values())) if isinstance(native, Mapping) else native)
 
 
 def _from_matrix(data: Any) -> Table:
