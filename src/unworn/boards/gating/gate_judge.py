@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from unworn.boards.gating.part_guesses import guess_parts
 from unworn.errors import ReadOnly, Refused
 from unworn.events import is_surprise
 from unworn.holdout.practice import Practice
@@ -140,6 +141,8 @@ class HoldoutJudge:
             _, facts = self._holdout._understand(question)
             # The slack of the check rows alone: what the guess lacks is less than that, in all simulations.
             how |= {"guess": min(max(guess, facts.low), facts.high), "guess_se": 0.0}
+        else:
+            how |= guess_parts(self._holdout, question, self._score(after), self._score(before), guess)
         answer = self._holdout.ask(question, **how)
         if isinstance(answer, Answer) and answer.low <= 0.0 < answer.value - _WORTH_SHARPENING * answer.width:
             with contextlib.suppress(Refused):  # where there is no cell to sharpen, or nothing to gain

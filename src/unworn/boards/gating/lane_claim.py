@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from unworn.boards.gate_values import GateClaim
+from unworn.boards.gating.part_guesses import guess_parts
 from unworn.errors import Unaskable
-from unworn.queries import Query
+from unworn.queries.composite import Composite
 from unworn.record.answer import Answer
 from unworn.record.derived_answer import DerivedAnswer
 
@@ -33,7 +35,9 @@ class LaneClaim:
     def make(self, lane: RecordedLane, climb: Climb, *, higher_is_better: bool, close: bool) -> GateClaim:
         """Ask, in the lane's turn; ``close`` retires the rows."""
         now, how = lane.position, {"by": self._team, "tags": {"gate": self._lane, "proposal": lane.position.kept}}
-        answers = self._answers(self.asked(lane), _guesses(climb, higher_is_better), close, how)
+        questions = self.asked(lane)
+        guesses = self._guesses(questions, climb, higher_is_better)
+        answers = self._answers(list(zip(questions, guesses, strict=True)), close, how)
         gain, score = (answers[0] if now.kept != 1 else None), answers[-1]
         parts = [part for each in answers for part in ([each] if isinstance(each, Answer) else each.parts)]
         return GateClaim(
@@ -53,27 +57,34 @@ class LaneClaim:
         )
 
     def _answers(
-        self, questions: list[Question], guesses: tuple[float, float], close: bool, how: dict[str, Any]
+        self, asked: list[tuple[Question, dict[str, Any]]], close: bool, how: dict[str, Any]
     ) -> list[Answer | DerivedAnswer]:
         """Exact values; or what is known, where code grades and might be less certain the second time."""
 
-        def ask(question: Question, guess: float) -> Answer | DerivedAnswer:
-            told: Answer | DerivedAnswer = self._holdout.ask(
-                question, guess if isinstance(question, Query) else None, **how
-            )
+        def ask(question: Question, guess: dict[str, Any]) -> Answer | DerivedAnswer:
+            told: Answer | DerivedAnswer = self._holdout.ask(question, **guess, **how)
             return told
 
-        expected = guesses[-len(questions) :]
         # What goes on after final values first tells roughly where they are.
-        first: list[Any] = list(questions) if close else list(map(ask, questions, expected))
+        first: list[Any] = [question for question, _ in asked] if close else list(starmap(ask, asked))
         try:
             return list(self._holdout.final(first, close=close, **how))
         except Unaskable:
-            return list(map(ask, questions, expected)) if close else first
+            return list(starmap(ask, asked)) if close else first
 
-
-def _guesses(climb: Climb, higher_is_better: bool) -> tuple[float, float]:
-    """What to expect of the gain and of the score, in as far as practice rows are not to be believed."""
-    expected = climb.expected_gain
-    first = climb.judge.score(climb.predictions[1], climb.position.pool)
-    return expected, first + (expected if higher_is_better else -expected)
+    def _guesses(self, questions: list[Question], climb: Climb, higher_is_better: bool) -> list[dict[str, Any]]:
+        """What to expect of the gain and of the score, in as far as practice rows are not to be believed."""
+        expected = climb.expected_gain
+        first = climb.judge.score(climb.predictions[1], climb.position.pool)
+        score = {"guess": first + (expected if higher_is_better else -expected)}
+        kept, start = (self._questions.score(climb.predictions[number]) for number in (climb.position.kept, 1))
+        found: list[dict[str, Any]] = []
+        for question, told in zip(questions, ({"guess": expected}, score)[-len(questions) :], strict=True):
+            if not isinstance(question, Composite):
+                _, facts = self._holdout._understand(question)
+                found.append({"guess": min(max(told["guess"], facts.low), facts.high)})
+            elif len(questions) == 2 and not found:
+                found.append(guess_parts(self._holdout, question, kept, start, expected))
+            else:  # its parts are those of the gain
+                found.append({})
+        return found
