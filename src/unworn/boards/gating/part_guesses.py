@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unworn.boards.scoring_rules import is_answered
+from unworn.boards.metered_asks import is_answered
 from unworn.queries.composite import Composite, Question
 from unworn.queries.metrics.paired_query import Difference
 
