@@ -190,7 +190,8 @@ class Gate:
         )
         if lane is None:
             return Climb(judge, self._is_proving, position)
-        return Climb(judge, lane.is_proving, position, list(lane.steps), list(lane.milestones), dict(lane.predictions))
+        steps, milestones, predictions = list(lane.steps), list(lane.milestones), dict(lane.predictions)
+        return Climb(judge, lane.is_proving, position, steps, milestones, predictions, lane.skipped)
 
     # ---- looking, and the end
 
