@@ -16,10 +16,9 @@ from litestar.exceptions import MethodNotAllowedException
 from unworn.errors import MissingExtra, UnwornError
 from unworn.server.account import ANYBODY, Account
 from unworn.server.guards import check_may
-from unworn.server.problems import names_places, words_of
 from unworn.server.routes.board_access import grid_of_board
 from unworn.server.routes.released_entries import is_closed
-from unworn.server.server_errors import NotSignedIn
+from unworn.server.server_errors import NotSignedIn, names_places, words_of
 
 if TYPE_CHECKING:
     from unworn.boards.board import Board

@@ -7,9 +7,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.json_text import canonical
-from unworn.database.database_errors import DatabaseError
-from unworn.errors import Conflict, LedgerError, UnwornError
-from unworn.server.server_errors import status_of
+from unworn.errors import UnwornError
+from unworn.server.server_errors import NOT_KEPT, names_places, status_of
 
 if TYPE_CHECKING:
     from litestar import Request, Response
@@ -27,7 +26,7 @@ def problem_body(title: str, status: int, detail: str, numbers: dict[str, Any] |
 def describe_error(error: Exception) -> dict[str, Any]:
     """What is told of an error. Of one that nobody meant to raise, only that there was one."""
     if names_places(error):
-        again = f"{_NOT_KEPT} Send it again in a moment, with the same Idempotency-Key"
+        again = f"{NOT_KEPT} Send it again in a moment, with the same Idempotency-Key"
         return problem_body(type(error).__name__, status_of(error), again)
     if isinstance(error, UnwornError):
         plain = {name: value for name, value in error.numbers.items() if _is_plain(value)}
@@ -39,21 +38,6 @@ def describe_error(error: Exception) -> dict[str, Any]:
     return problem_body("ServerError", 500, "the server made a mistake; nothing is told of it here, it is in its log")
 
 
-def names_places(error: Exception) -> bool:
-    """Whether an error is about where ledgers and tables are: files and hosts that are the owner's business."""
-    return isinstance(error, LedgerError | DatabaseError) and not isinstance(error, Conflict)
-
-
-def words_of(error: UnwornError) -> str:
-    """What is told of an error on a page and to an agent; what is not told is in the log."""
-    if not names_places(error):
-        return error.message
-    _log.error("%s: %s", type(error).__name__, error)
-    return f"{_NOT_KEPT}\n  Send it again in a moment."
-
-
-_NOT_KEPT = "the ledger or the tables cannot be used just now, and nothing was told; the server's log says why."
-"""In place of messages that name files and hosts."""
 _DETAILS = {
     400: "the request cannot be read: a parameter has a value of the wrong kind",
     404: "there is nothing at this address",

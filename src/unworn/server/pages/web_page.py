@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unworn.errors import UnwornError
-from unworn.server.problems import words_of
+from unworn.server.server_errors import words_of
 
 PER_PAGE = 50
 """Lines of a table on one page."""
