@@ -46,7 +46,7 @@ def test_the_parts_make_the_gain_that_is_expected(tmp_path: Path, metric: str, o
         gain = questions.gain(after, before)
         assert isinstance(gain, Composite)
         for expected in (0.0, 0.02):
-            told = guess_parts(board.holdout, gain, questions.score(after), questions.score(before), expected)
+            told = guess_parts(board.holdout, gain, gain, questions.score(after), questions.score(before), expected)
             assert gain.value(told["guess"]) == pytest.approx(expected, abs=0.005)
 
 
@@ -73,13 +73,29 @@ def test_what_was_told_of_the_state_before_is_where_a_gain_is_expected_from(tmp_
         gain = questions.gain(before, after)
         assert isinstance(gain, Composite)
         seen = [board.holdout.practice.ask(part).value for part in gain.questions]
-        found = guess_parts(board.holdout, gain, questions.score(before), questions.score(after), 0.0)
+        found = guess_parts(board.holdout, gain, gain, questions.score(before), questions.score(after), 0.0)
         assert found["guess"] == pytest.approx([seen[1], seen[1]])
         up = questions.gain(after, before)  # by practice rows it is worse, so nothing is known to be luck
         assert isinstance(up, Composite)
-        down = guess_parts(board.holdout, up, questions.score(after), questions.score(before), 0.1)
+        down = guess_parts(board.holdout, up, up, questions.score(after), questions.score(before), 0.1)
         assert down["guess"][0] == pytest.approx(told.value + seen[1] - 1.0)
         assert judge.check(after, before, 0.1, 2).high > 0.0
+
+
+@pytest.mark.parametrize("metric", ["neg_mae", "mae"])
+def test_luck_is_no_guess_of_a_score_whose_parts_are_not_those_of_its_gain(tmp_path: Path, metric: str) -> None:
+    """A negative loss and a loss in a subgroup are compared row by row, and scored by parts of their own."""
+    more: dict[str, Any] = {"where": "label >= 0"} if metric == "mae" else {}
+    board, labels = make_board(tmp_path / "bench", metric=metric, range=(0, 1), **more)
+    with board:
+        _, questions = judge_of(board)
+        before, after = (
+            board.validate(each) for each in (right_so_often(labels, 0.5, 1), overfitted(board, labels, 2))
+        )
+        start, kept, gain = questions.score(before), questions.score(after), questions.gain(after, before)
+        assert isinstance(kept, Composite)
+        told = guess_parts(board.holdout, kept, gain, kept, start, 0.0)
+        assert kept.value(told["guess"]) == pytest.approx(board.practice(start).value)
 
 
 def test_a_lane_ends_where_its_score_is_expected_beyond_the_range(

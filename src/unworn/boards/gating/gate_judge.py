@@ -147,7 +147,7 @@ class HoldoutJudge:
             # The slack of the check rows alone: what the guess lacks is less than that, in all simulations.
             how |= {"guess": min(max(guess, facts.low), facts.high), "guess_se": 0.0}
         else:
-            how |= guess_parts(self._holdout, question, self._score(after), self._score(before), guess)
+            how |= guess_parts(self._holdout, question, question, self._score(after), self._score(before), guess)
         answer = ask_for_what_is_left(self._holdout, question, self._count_left, **how)
         if answer is None:
             raise Exhausted("the team used up what its surprises may cost before all parts of the gain were looked at")

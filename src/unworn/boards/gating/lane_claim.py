@@ -110,8 +110,8 @@ class LaneClaim:
             if not isinstance(question, Composite):
                 _, facts = self._holdout._understand(question)
                 found.append({"guess": min(max(told["guess"], facts.low), facts.high)})
-            elif len(questions) == 2 and not found:
-                found.append(guess_parts(self._holdout, question, kept, start, expected))
-            else:  # its parts are those of the gain
+            elif len(questions) == 2:
+                found.append(guess_parts(self._holdout, question, questions[0], kept, start, expected))
+            else:  # the loop is where it began, so that nothing is luck
                 found.append({})
         return found

@@ -16,29 +16,28 @@ _MOST, _LEAST = 3.0, -1.0
 
 
 def guess_parts(
-    holdout: Holdout, gain: Composite, after: Question, before: Question, expected: float
+    holdout: Holdout, question: Composite, gain: Question, after: Question, before: Question, expected: float
 ) -> dict[str, list[float]]:
     """Guesses with which the parts make the ``expected`` gain of the score ``after`` over the score ``before``.
 
-    What practice rows say of ``after`` has the luck of all its steps in it, and would be a surprise by itself. So each
-    of its parts is expected as far from the same part of ``before`` as practice says, times the share of the practice
-    gain that is not luck; and ``before`` where an answer has told it to be.
+    ``question`` is this ``gain`` or the score ``after``. What practice rows say of ``after`` has the luck of all its
+    steps in it, and would be a surprise by itself. So each of its parts is expected as far from the same part of
+    ``before`` as practice says, times the share of the practice gain that is not luck; and ``before`` where an answer
+    has told it to be.
     """
-    told = {part.fingerprint: holdout.practice.ask(part) for part in gain.questions}
-    values = {name: each.value for name, each in told.items()}
-    reached = gain.value(list(values.values()))
+    reached = holdout.practice.ask(gain).value
     share = min(max(expected / reached, _LEAST), _MOST) if reached > 0.0 else 1.0
-    same = dict(zip(map(_name, _parts(after)), _parts(before), strict=False))
+    same = {part.fingerprint: base for part, base in zip(_parts(after), _parts(before), strict=False)}
     guesses, errors = [], []
-    for part in gain.questions:
-        name, error = part.fingerprint, told[part.fingerprint].error
-        guess = values[name]
+    for part in question.questions:
+        told = holdout.practice.ask(part)
+        guess, error, base = told.value, told.error, same.get(part.fingerprint)
         if isinstance(part, Difference):
             guess, error = share * guess, 0.0
-        elif name in same and _name(same[name]) in values:
-            base = same[name]
-            known = holdout.ask(base).value if is_answered(holdout, base) else values[_name(base)]
-            guess = known + share * (guess - values[_name(base)])
+        elif base is not None:
+            seen = holdout.practice.ask(base).value
+            known = holdout.ask(base).value if is_answered(holdout, base) else seen
+            guess = known + share * (guess - seen)
         _, facts = holdout._understand(part)
         guesses.append(min(max(guess, facts.low), facts.high))
         errors.append(error)
@@ -47,7 +46,3 @@ def guess_parts(
 
 def _parts(question: Question) -> tuple[Query, ...]:
     return question.questions if isinstance(question, Composite) else (question,)
-
-
-def _name(part: Query) -> str:
-    return part.fingerprint
