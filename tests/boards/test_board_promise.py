@@ -38,6 +38,8 @@ def test_a_board_promises_by_its_own_rows(tmp_path: Path) -> None:
         told = board.promise(submissions=100, surprises=2)
         assert (told.rows, told.practice_rows, told.submissions, told.surprises, told.parts) == (1000, 1000, 100, 2, 2)
         assert "made of 2 questions" in str(told)
+        assert "after 2 of them" in str(told)
+        assert "of them" not in board.promise(submissions=100, surprises=0).words[2]  # after none of them
     loss, _ = make_board(tmp_path / "loss", metric="mae", range=(0, 50), seed=2)
     with loss:
         told = loss.promise()
@@ -46,6 +48,14 @@ def test_a_board_promises_by_its_own_rows(tmp_path: Path) -> None:
     ladder, _ = make_board(tmp_path / "ladder", rule="ladder", seed=1)
     with ladder:
         assert "no practice rows" in str(ladder.promise())
+
+
+def test_surprises_of_many_parts_cost_what_they_count() -> None:
+    """One per 20 nats: five of them are not a surprise of every part each."""
+    few, many = (
+        BoardPromise.of(10_000, 10_000, 1000, 5, 0.95, parts, "practice-and-check", is_mean=False) for parts in (1, 50)
+    )
+    assert few.width_with_surprises < many.width_with_surprises < 2 * few.width_with_surprises
 
 
 @pytest.mark.parametrize("is_told", [True, False])

@@ -122,7 +122,7 @@ def test_a_check_that_comes_twice_is_made_once_and_one_that_was_not_asked_for_is
 
 
 def test_lanes_at_once_cannot_overshoot_what_a_team_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 0.0)  # whatever is asked uses everything up
+    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 1e-9)  # whatever is asked uses everything up
     labels, lanes = {"id": np.arange(ROWS), "label": Y}, 6
     with Board.create(tmp_path / "b", labels, id="id", target="label", metric="accuracy") as board:
         for lane in range(lanes):
@@ -153,7 +153,7 @@ def claim_at_once(folder: str, lane: str, ready: Any, told: Any) -> None:
     """One of several processes of a team that end their lanes at the same moment."""
     import unworn.boards.gate as module
 
-    module.NATS_PER_SURPRISE = 0.0
+    module.NATS_PER_SURPRISE = 1e-9
     with Board(folder) as board:
         gate = Gate(board, "blue", lane=lane)
         board.spending()
@@ -210,7 +210,7 @@ def test_a_crash_before_the_milestone_is_settled_costs_nothing_twice(
 
 
 def test_a_crash_after_a_teams_last_surprise_loses_no_milestone(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 0.0)  # whatever was asked used everything up
+    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 1e-9)  # whatever was asked used everything up
     gate = Gate(board, "blue")
     gate.propose(sent(0.5))
     with monkeypatch.context() as patch:
@@ -291,7 +291,7 @@ def test_the_organiser_chooses_how_many_pools_new_lanes_have(tmp_path: Path) -> 
 
 
 def test_a_team_that_spent_its_share_climbs_on_unchecked(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 0.0)
+    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 1e-9)
     gate = Gate(board, "blue")
     gate.propose(sent(0.5))
     assert gate.propose(sent(0.7), check=True).milestone is not None
@@ -515,7 +515,7 @@ def test_a_claim_that_was_cut_off_is_told_also_by_a_team_that_spent_its_share(
             gate.finish()
     asked = board.holdout.meter.asked
     assert asked >= 2
-    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 0.0)  # whatever was asked used everything up
+    monkeypatch.setattr("unworn.boards.gate.NATS_PER_SURPRISE", 1e-9)  # whatever was asked used everything up
     claim = gate.finish()
     assert claim.gain_low <= 0.3 <= claim.gain_high  # type: ignore[operator]
     assert board.holdout.meter.asked == asked

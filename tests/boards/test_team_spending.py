@@ -12,6 +12,9 @@ import pytest
 
 from unworn import Holdout, col, mechanisms, share
 from unworn.boards.board import Board
+from unworn.boards.board_errors import GateUnavailable
+from unworn.boards.gate import Gate
+from unworn.boards.submission import UNCHECKED
 from unworn.boards.team_spending import NATS_OF_ONE, SpendingFold
 from unworn.mechanisms import Payload, Rounding
 from unworn.mechanisms.contract.capabilities import ChargesBySurprise
@@ -79,3 +82,64 @@ def test_answers_that_are_no_surprise_and_cost_as_much_are_counted(tmp_path: Pat
         told = {each.team: each for each in board.spending()}
         assert told["honest"].surprises == 0
         assert told["honest"].nats < 2
+
+
+def test_one_submission_of_forty_parts_costs_no_more_than_a_team_may_spend(tmp_path: Path) -> None:
+    """Its parts are asked in pieces: all at once would cost everybody hundreds of nats before they are counted."""
+    classes = 40
+    rng = np.random.default_rng(3)
+    labels, ids = rng.integers(0, classes, 8 * ROWS), np.arange(8 * ROWS)
+    frame = {"id": ids, "label": labels}
+    with Board.create(tmp_path / "bench", frame, id="id", target="label", metric="f1_macro") as board:
+        practice = board.holdout._practice_rows
+        assert practice is not None
+        assert practice.origin is not None
+        sent, seen = rng.integers(0, classes, len(ids)), [int(board.ids[place]) for place in practice.origin]
+        sent[seen] = labels[seen]
+        told = board.submit({"id": ids, "prediction": sent}, team="hostile")
+        assert (told.status, told.indexes) == (UNCHECKED, ())
+        assert told.why is not None
+        assert "only a part of this score was checked" in told.why
+        assert board.team_spending("hostile").nats <= board.config.surprises_per_team * NATS_OF_ONE
+        right = np.where(rng.random(len(ids)) < 0.7, labels, rng.integers(0, classes, len(ids)))
+        assert board.submit({"id": ids, "prediction": right}, team="honest").is_checked
+
+
+def test_a_claim_of_forty_parts_costs_no_more_than_a_team_may_spend(tmp_path: Path) -> None:
+    """Final values of all of them would cost as much as twenty surprises: then the claim is what is known."""
+    classes = 40
+    rng = np.random.default_rng(4)
+    labels, ids = rng.integers(0, classes, 8 * ROWS), np.arange(8 * ROWS)
+    frame = {"id": ids, "label": labels}
+    with Board.create(tmp_path / "bench", frame, id="id", target="label", metric="f1_macro") as board:
+        gate = Gate(board, "agent")
+        for share in (0.5, 0.7):
+            right = np.where(rng.random(len(ids)) < share, labels, rng.integers(0, classes, len(ids)))
+            gate.propose({"id": ids, "prediction": right})
+        claim = gate.finish()
+        assert claim.gain is not None
+        assert claim.score_low < 0.7 < claim.score_high
+        assert board.team_spending("agent").nats <= board.config.surprises_per_team * NATS_OF_ONE
+
+
+def test_a_gain_of_forty_parts_is_not_looked_at_to_its_end(tmp_path: Path) -> None:
+    classes = 40
+    rng = np.random.default_rng(6)
+    labels, ids = rng.integers(0, classes, 8 * ROWS), np.arange(8 * ROWS)
+    frame = {"id": ids, "label": labels}
+    with Board.create(tmp_path / "bench", frame, id="id", target="label", metric="f1_macro") as board:
+        practice = board.holdout._practice_rows
+        assert practice is not None
+        assert practice.origin is not None
+        seen = [int(board.ids[place]) for place in practice.origin]
+        gate = Gate(board, "agent", prove=True)
+        gate.propose({"id": ids, "prediction": rng.integers(0, classes, len(ids))})
+        sent = rng.integers(0, classes, len(ids))
+        sent[seen] = labels[seen]
+        verdict = gate.propose({"id": ids, "prediction": sent})
+        assert (verdict.keep, verdict.milestone) == (False, None)
+        assert verdict.note is not None
+        assert "before all parts of the gain were looked at" in verdict.note
+        with pytest.raises(GateUnavailable, match="used up what its 5 surprises may cost"):
+            gate.finish()
+        assert board.team_spending("agent").nats <= board.config.surprises_per_team * NATS_OF_ONE

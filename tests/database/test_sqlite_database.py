@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import stat
@@ -82,3 +83,23 @@ def test_a_full_disk_changes_nothing(tmp_path: Path) -> None:
             database.transact(lambda run: run("INSERT INTO a VALUES (:x)", x="x" * 100_000))
         database.transact(lambda run: run("INSERT INTO a VALUES (:x)", x="y"))
         assert database.select("SELECT x FROM a") == [("y",)]
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("database.sqlite_database", "SQLiteDatabase"),
+        ("database.postgres_database", "PostgresDatabase"),
+        ("ledger.stores.sqlite_store", "SQLiteStore"),
+        ("ledger.stores.postgres_store", "PostgresStore"),
+    ],
+)
+def test_what_is_still_open_when_the_interpreter_ends_says_nothing(
+    module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python takes modules apart then, and would print what went wrong in ``__del__``."""
+    pytest.importorskip("psycopg")
+    found = importlib.import_module(f"unworn.{module}")
+    monkeypatch.setattr(found, "contextlib", None, raising=False)
+    kind = getattr(found, name)
+    kind.__del__(kind.__new__(kind))

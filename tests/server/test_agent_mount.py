@@ -13,7 +13,8 @@ import pytest
 from litestar.testing import TestClient
 
 from tests.server.served_site import Site, predictions_csv
-from unworn.errors import Failed, UnwornError
+from unworn.database.database_errors import Unreachable
+from unworn.errors import Failed, Refused, UnwornError
 from unworn.server.agent_mount import QuietVerbs, be_quiet, receive_in_time
 from unworn.server.app import create_app
 from unworn.server.settings import ServerSettings
@@ -122,3 +123,16 @@ def test_a_call_that_does_not_come_to_its_end_is_let_go() -> None:
 
 def test_a_call_is_no_larger_than_text_may_be(site: Site) -> None:
     assert call(site, "ann", "submit", predictions="x" * (17 * 2**20)).status_code == 413
+
+
+def test_no_agent_is_told_where_files_and_hosts_are() -> None:
+    """Errors of ledgers and tables name them; what else was refused is told as it is."""
+
+    def fail(error: UnwornError) -> None:
+        raise error
+
+    with pytest.raises(UnwornError, match="cannot be used just now") as hidden:
+        be_quiet(fail)(Unreachable("/srv/secret/board.db cannot be used: disk full"))
+    assert "secret" not in str(hidden.value)
+    with pytest.raises(Refused, match="the board is closed"):
+        be_quiet(fail)(Refused("the board is closed"))

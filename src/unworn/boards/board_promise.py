@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any
 
 from unworn.basics.display import show_fields, show_html, show_number
+from unworn.boards.team_spending import NATS_OF_ONE
 from unworn.mechanisms import Ladder, Mechanism, PairedLadder
 from unworn.plan.guess_price import code_nats, final_width, guess_width, untouched_width
 from unworn.plan.mechanism_price import ladder_width, largest_silent_lead, mechanism_width, smallest_certain_lead
@@ -66,7 +67,10 @@ class BoardPromise:
     ) -> BoardPromise:
         error = sqrt(0.25 / practice_rows) if practice_rows else None
         beta, asks = 1 - confidence, max(submissions, 1) * parts
-        wrong = min(surprises * parts, max(asks - 1, 0))
+        price = code_nats(asks, 1) - code_nats(asks, 0)
+        # Of many parts, what costs as much as several surprises counts as several.
+        most = surprises if parts == 1 else ceil(surprises * NATS_OF_ONE / price)
+        wrong = min(most, max(asks - 1, 0))
         return cls(
             rows,
             practice_rows,
@@ -78,7 +82,7 @@ class BoardPromise:
             guess_width(rows, asks, wrong, beta, error=error, zero_one=zero_one),
             final_width(rows, asks, wrong, beta, zero_one=zero_one),
             untouched_width(rows, beta, zero_one=zero_one),
-            code_nats(asks, 1) - code_nats(asks, 0),
+            price,
             rule == "practice-and-check",
             span,
             is_mean,
@@ -149,11 +153,13 @@ class BoardPromise:
             return [*told, *self._words_of_mechanism()]
         score = "a score near one half" if self.span == 1.0 else "a loss, whatever it is,"
         score = score if self.is_mean else "a share of all rows near one half"
+        after = f": after {self.surprises:,} of them it is {self._half(self.width_with_surprises)}"
+        after = after if self.surprises else ""
         told += [
             f"After {self.submissions:,} submissions that the check rows confirm, {score} is certified "
             f"to {self._half(self.width)}; all intervals hold together with {100 * self.confidence:g} % probability.",
-            f"A surprise (the check rows disagree with the practice score) costs about {self.surprise_nats:.0f} nats: "
-            f"after {self.surprises:,} of them it is {self._half(self.width_with_surprises)}.",
+            f"A surprise (the check rows disagree with the practice score) costs about {self.surprise_nats:.0f} "
+            f"nats{after}.",
             f"If the board closes then, a final number is {self._half(self.final)}. A fresh test set of as many rows "
             f"that nobody had touched would give {self._half(self.fresh)}.",
         ]
@@ -163,7 +169,10 @@ class BoardPromise:
                 "rows count for it (those of the rarest class, say)."
             )
         if self.parts > 1:
-            told.append(f"The metric is made of {self.parts} questions, and each surprise may be one of every part.")
+            told.append(
+                f"The metric is made of {self.parts} questions: a submission that surprises in several of them counts "
+                "as several."
+            )
         if self.width > 0.1:
             told.append(
                 "That is wide. Intervals shrink with the square root of the rows: four times the rows halve them."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.display import show_value
@@ -145,11 +146,15 @@ class Gate:
         """Why the check rows are not asked: one team must not widen everybody's intervals, and what is closed is."""
         if closed:
             return "the check rows were not asked: the board is closed"
-        cap = self._board.config.surprises_per_team
-        spent = self._board.team_spending(self.team)
-        if cap and (not spent.submissions or (spent.surprises < cap and spent.nats < cap * NATS_PER_SURPRISE)):
+        if self._count_left() > 0:
             return None
+        cap = self._board.config.surprises_per_team
         return f"the check rows were not asked: this team has used up what its {cap} surprises may cost"
+
+    def _count_left(self) -> int:
+        """How many surprises the team may still make here, where whatever it spends counts."""
+        cap, spent = self._board.config.surprises_per_team, self._board.team_spending(self.team)
+        return min(cap - spent.surprises, ceil(cap - spent.nats / NATS_PER_SURPRISE))
 
     def _weigh(self, climb: Climb, predictions: Predictions) -> WeighedProposal:
         try:
@@ -181,10 +186,12 @@ class Gate:
             pools=position.pools,
             by=self.team,
             lane=self.lane,
+            count_left=self._count_left,
         )
         if lane is None:
             return Climb(judge, self._is_proving, position)
-        return Climb(judge, lane.is_proving, position, list(lane.steps), list(lane.milestones), dict(lane.predictions))
+        steps, milestones, predictions = list(lane.steps), list(lane.milestones), dict(lane.predictions)
+        return Climb(judge, lane.is_proving, position, steps, milestones, predictions, lane.skipped)
 
     # ---- looking, and the end
 
@@ -259,7 +266,7 @@ class Gate:
 
     @property
     def _ending(self) -> LaneClaim:
-        return LaneClaim(self._board.holdout, self._questions, self.team, self.lane)
+        return LaneClaim(self._board.holdout, self._questions, self.team, self.lane, self._count_left)
 
 
 def _checked(text: Any, what: str) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from unworn.boards.board_config import BoardConfig
 from unworn.boards.board_errors import InvalidBoard
+from unworn.boards.metered_asks import ask_for_what_is_left, is_answered
 from unworn.boards.submission import CHECKED, FAILED, NOT_BETTER, UNCHECKED
-from unworn.errors import Exhausted, Failed, UnwornError
+from unworn.errors import Failed, UnwornError
 from unworn.events import is_surprise
 from unworn.mechanisms import GuessAndCheck, Mechanism, from_json
 from unworn.queries.composite import Composite, Question
@@ -136,7 +137,13 @@ class ScoringRule:
             return CheckOutcome(UNCHECKED, reason)
         try:
             how: dict[str, Any] = {"by": draft.team, "name": draft.name, "tags": {"submission": draft.id}}
-            return outcome_of(self._holdout.ask(asked, **how), is_paired=asked is not question)
+            if self._config.rule == "practice-and-check":
+                told = ask_for_what_is_left(self._holdout, asked, lambda: self._count_left(draft.team), **how)
+            else:
+                told = self._holdout.ask(asked, **how)
+            if told is None:
+                return CheckOutcome(UNCHECKED, self._words_for_used_up("only a part of this score was checked"))
+            return outcome_of(told, is_paired=asked is not question)
         except Failed as failure:
             index = failure.numbers.get("index")
             entered = (index,) if isinstance(index, int) else ()
@@ -161,10 +168,16 @@ class ScoringRule:
             return None
         if practice.why is not None:
             return practice.why
-        cap = self._config.surprises_per_team
-        if self._surprises(draft.team) < cap or is_answered(self._holdout, asked):
+        if self._count_left(draft.team) > 0 or is_answered(self._holdout, asked):
             return None
-        return f"this team has used up its {cap} surprises, so only the practice rows were looked at"
+        return self._words_for_used_up("only the practice rows were looked at")
+
+    def _count_left(self, team: str) -> int:
+        """How many surprises a team may still make."""
+        return self._config.surprises_per_team - self._surprises(team)
+
+    def _words_for_used_up(self, so: str) -> str:
+        return f"this team has used up its {self._config.surprises_per_team} surprises, so {so}"
 
     def _question(self, question: Question, find_best: Callable[[], Question | None]) -> Question | None:
         """What the ledger is asked: the score, or whether it is better than the best."""
@@ -177,15 +190,6 @@ class ScoringRule:
         """The same of a submission that a crash left unfinished."""
         asked = self._question(question, best)
         return asked is not None and is_answered(self._holdout, asked)
-
-
-def is_answered(holdout: Holdout, question: Question) -> bool:
-    """Whether the ledger has the answer, so that asking is free."""
-    parts = question.questions if isinstance(question, Composite) else (question,)
-    try:
-        return all(holdout.quote(part).repeat for part in parts)
-    except Exhausted:  # nothing more is answered, and this was not
-        return False
 
 
 def outcome_of(answer: Answer | DerivedAnswer, *, is_paired: bool) -> CheckOutcome:

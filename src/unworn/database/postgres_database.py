@@ -223,8 +223,10 @@ class PostgresDatabase(Database):
                 get_pool(self.place).leave()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        try:  # where the interpreter ends, contextlib may be gone already
             self.close()
+        except Exception:
+            return
 
     def __repr__(self) -> str:
         return f"PostgresDatabase({self.url!r})"

@@ -91,8 +91,10 @@ class SQLiteDatabase(Pausable, Database):
         return f"SQLiteDatabase({str(self.path)!r})"
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        try:  # where the interpreter ends, contextlib may be gone already
             self.close()
+        except Exception:
+            return
 
     def _has_versions(self, run: RunSQL) -> bool:
         return bool(run("SELECT 1 FROM sqlite_master WHERE name = 'unworn_migrations'"))

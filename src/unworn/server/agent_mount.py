@@ -19,7 +19,7 @@ from unworn.server.guards import check_may
 from unworn.server.requests.answer_times import wait_for_grid
 from unworn.server.routes.board_access import grid_of_board
 from unworn.server.routes.released_entries import is_closed
-from unworn.server.server_errors import NotSignedIn
+from unworn.server.server_errors import NotSignedIn, names_places, words_of
 
 if TYPE_CHECKING:
     from unworn.boards.board import Board
@@ -34,17 +34,20 @@ _LONGEST = 16 * 2**20
 
 
 def be_quiet(verb: Callable[..., T]) -> Callable[..., T]:
-    """The same verb; of a mistake of ours nothing is told, for the protocol would pass its text on."""
+    """The same verb; of a mistake of ours, and of files and hosts, nothing is told: the protocol would pass it on."""
 
     @wraps(verb)
     def run(*arguments: Any, **options: Any) -> T:
         try:
             return verb(*arguments, **options)
-        except UnwornError:
-            raise
+        except UnwornError as error:
+            if not names_places(error):
+                raise
+            told = words_of(error)
         except Exception as error:
             _log.error("mistake in a tool: %s", type(error).__name__, exc_info=error)
-        raise UnwornError("the server made a mistake; the details are not shown here but are in its log")
+            told = "the server made a mistake; the details are not shown here but are in its log"
+        raise UnwornError(told)
 
     return run
 
@@ -85,11 +88,12 @@ class AccountVerbs:
     def holdouts(self) -> Sequence[str]:
         return [name for name in self._services.workspace.holdouts() if self._caller.may("ask", "holdout", name)]
 
+    @be_quiet
     def board(self, name: str) -> Any:
         from unworn.client.agent_verbs import BoardOfTeam
 
         check_may(self._caller, "submit", "board", name)
-        board = be_quiet(self._services.workspace.board)(name)
+        board = self._services.workspace.board(name)
         verbs = QuietVerbs(BoardOfTeam(board, self._caller.team), grid_of_board(self._services, board))
         for verb in ("submit", "gate"):
             setattr(verbs, verb, self._read_first(board, getattr(verbs, verb)))
@@ -105,11 +109,12 @@ class AccountVerbs:
 
         return run
 
+    @be_quiet
     def holdout(self, name: str) -> Any:
         from unworn.client.agent_verbs import HoldoutOfAccount
 
         check_may(self._caller, "ask", "holdout", name)
-        holdout = be_quiet(self._services.workspace.holdout)(name)
+        holdout = self._services.workspace.holdout(name)
         verbs = HoldoutOfAccount(holdout, self._caller.name, is_closed(holdout))
         return QuietVerbs(verbs, self._services.settings.answer_grid)
 
@@ -138,6 +143,7 @@ def make_manager(services: Services) -> Any:
         raise MissingExtra.of("agents", "tools for agents over MCP") from None
     from unworn.client.mcp_tools import make_mcp_server
 
+    @be_quiet
     def find_verbs(headers: Mapping[str, str] | None) -> AccountVerbs:
         token = (headers or {}).get("authorization", "").partition(" ")[2].strip()
         caller = services.accounts.account_of_token(token)

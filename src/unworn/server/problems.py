@@ -7,9 +7,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from unworn.basics.json_text import canonical
-from unworn.database.database_errors import DatabaseError
-from unworn.errors import Conflict, LedgerError, UnwornError
-from unworn.server.server_errors import status_of
+from unworn.errors import UnwornError
+from unworn.server.server_errors import NOT_KEPT, names_places, status_of
 
 if TYPE_CHECKING:
     from litestar import Request, Response
@@ -26,8 +25,9 @@ def problem_body(title: str, status: int, detail: str, numbers: dict[str, Any] |
 
 def describe_error(error: Exception) -> dict[str, Any]:
     """What is told of an error. Of one that nobody meant to raise, only that there was one."""
-    if isinstance(error, LedgerError | DatabaseError) and not isinstance(error, Conflict):
-        return problem_body(type(error).__name__, status_of(error), _NOT_KEPT)
+    if names_places(error):
+        again = f"{NOT_KEPT} Send it again in a moment, with the same Idempotency-Key"
+        return problem_body(type(error).__name__, status_of(error), again)
     if isinstance(error, UnwornError):
         plain = {name: value for name, value in error.numbers.items() if _is_plain(value)}
         return problem_body(type(error).__name__, status_of(error), error.message, plain)
@@ -40,11 +40,6 @@ def describe_error(error: Exception) -> dict[str, Any]:
     )
 
 
-_NOT_KEPT = (
-    "the ledger or the tables cannot be used just now, and nothing was told; the server's log says why. "
-    "Send it again in a moment, with the same Idempotency-Key"
-)
-"""In place of messages that name files and hosts."""
 _DETAILS = {
     400: "the request cannot be read: a parameter has a value of the wrong kind",
     404: "there is nothing at this address",
@@ -87,7 +82,7 @@ def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[
 
         return answer_page_error(request, error)
     body = describe_error(error)
-    if isinstance(error, LedgerError | DatabaseError) and not isinstance(error, Conflict):
+    if names_places(error):
         _log.error("%s: %s", type(error).__name__, error)
     elif body["status"] >= 500 and not isinstance(error, UnwornError):
         _log.error("mistake in %s: %s", route_of(request.scope), type(error).__name__, exc_info=error)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
+from typing import TypeGuard
 
 from unworn.database.database_errors import DatabaseError
 from unworn.errors import (
+    Conflict,
     Failed,
     LedgerError,
     MissingExtra,
@@ -15,6 +18,8 @@ from unworn.errors import (
     Unavailable,
     UnwornError,
 )
+
+_log = logging.getLogger("unworn.server")
 
 
 class NotSignedIn(UnwornError):
@@ -94,3 +99,20 @@ def status_of(error: UnwornError) -> int:
         if status is not None:
             return status
     return int(HTTPStatus.BAD_REQUEST)
+
+
+NOT_KEPT = "the ledger or the tables cannot be used just now, and nothing was told; the server's log says why."
+"""In place of messages that name files and hosts."""
+
+
+def names_places(error: Exception) -> TypeGuard[UnwornError]:
+    """Whether an error is about where ledgers and tables are: files and hosts that are the owner's business."""
+    return isinstance(error, LedgerError | DatabaseError) and not isinstance(error, Conflict)
+
+
+def words_of(error: UnwornError) -> str:
+    """What is told of an error on a page and to an agent; what is not told is in the log."""
+    if not names_places(error):
+        return error.message
+    _log.error("%s: %s", type(error).__name__, error)
+    return f"{NOT_KEPT}\n  Send it again in a moment."

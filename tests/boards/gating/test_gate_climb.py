@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from unworn import Holdout
 from unworn.boards.gating.gate_climb import FIRST_MILESTONE, Climb
 from unworn.boards.gating.gate_judge import CheckedGain, HoldoutJudge
+from unworn.boards.gating.gate_luck import ProposalStep
 from unworn.ledger.seeded_keys import SeededStore
 from unworn.queries import metric
 from unworn.queries.metrics.paired_query import compare_questions
@@ -153,3 +155,22 @@ def test_what_is_better_by_less_than_half_of_a_standard_error_is_reverted() -> N
     assert (told.keep, told.kept) == (False, 1)
     assert told.note == "better by less than half of its standard error of 0.0100, which is no sign of merit"
     assert climb.propose(0.506).keep
+
+
+def test_a_climb_that_knows_only_its_latest_steps_looks_at_those_since_its_branch() -> None:
+    whole = Climb(Told(low=0.0))
+    for share in (0.5, 0.6, 0.7, 0.65, 0.8):
+        whole.propose(share)
+    whole.position = replace(whole.position, branch=3)
+    part = Climb(whole.judge, False, whole.position, whole.steps[2:], skipped=2)
+    seen: list[list[ProposalStep]] = []
+
+    def note(history: object, way: list[ProposalStep], gain: float, error: float) -> float:
+        seen.append(list(way))
+        return 0.0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unworn.boards.gating.gate_climb.estimate_gain", note)
+        for climb in (whole, part):
+            climb._guess(0.1, 0.01)
+    assert seen[0] == seen[1] == whole.steps[2:]

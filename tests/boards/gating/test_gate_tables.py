@@ -11,7 +11,7 @@ import pytest
 
 from tests.postgres_server import postgres_server, postgres_url  # noqa: F401
 from unworn.boards.files.predictions_check import Predictions
-from unworn.boards.gate_values import GateClaim, GateVerdict
+from unworn.boards.gate_values import GateClaim, GateVerdict, Milestone
 from unworn.boards.gating.gate_climb import LanePosition, WeighedProposal
 from unworn.boards.gating.gate_luck import ProposalStep
 from unworn.boards.gating.gate_tables import GateTables, RecordedProposal
@@ -96,3 +96,19 @@ def test_a_claim_is_written_once_and_ends_the_lane(database: Database) -> None:
     assert tables.finish(CLAIM) == CLAIM
     assert tables.finish(replace(CLAIM, gain=0.9)) == CLAIM
     assert not tables.enter(LanePosition(2, 2, 1), proposal(2), {1: START, 2: BETTER}, is_proving=False)
+
+
+def test_of_a_long_lane_only_the_latest_steps_are_read_and_all_milestones(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A team that makes a hundred thousand proposals must not keep everybody waiting at each of its checks."""
+    monkeypatch.setattr("unworn.boards.gating.gate_tables.HISTORY", 3)
+    tables, milestone = GateTables(database, "blue", "main"), Milestone(0.1, 0.05, 0.2, True, 1, 2)
+    for number in range(1, 9):
+        told = replace(verdict(number), message='"milestone":{', milestone=milestone if number == 2 else None)
+        kept = {1: START, number: BETTER} if number > 1 else {1: START}
+        assert tables.enter(LanePosition(number, number, 1), proposal(number, told), kept, is_proving=False)
+    lane = tables.load(with_history=True)
+    assert lane is not None
+    assert (len(lane.steps), lane.skipped, lane.milestones) == (3, 4, [milestone])
+    assert [round(step.gain, 6) for step in lane.steps] == [0.5, 0.6, 0.7]

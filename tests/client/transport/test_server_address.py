@@ -27,6 +27,12 @@ def test_what_a_url_names(url: str, origin: str, kind: str, name: str | None) ->
     assert parse_address(address.url) == address
 
 
+def test_another_scheme_is_no_folder() -> None:
+    assert [is_url(text) for text in ("ftp://host/x", "HTTP://host", "bench/", "./a:b", 3)] == [True, True] + 3 * [
+        False
+    ]
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
+
+import pytest
 
 from tests.server.browser.site_under_test import IDS, Site, predictions
+from unworn.boards.board import Board
+from unworn.database.database_errors import Unreachable
 from unworn.record.certificate import Certificate
 
 
@@ -128,3 +133,14 @@ def test_pages_allow_no_script(site: Site) -> None:
         if "html" in reply.headers["content-type"]:
             assert reply.headers["content-security-policy"].startswith("default-src 'none'")
             assert reply.headers["cache-control"] == "no-store"
+
+
+def test_a_form_that_failed_for_a_file_of_ours_does_not_name_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise Unreachable("/srv/secret/intents/board.db cannot be used just now: disk full")
+
+    monkeypatch.setattr(Board, "submit", fail)
+    reply = site.visit("bo").submit(predictions(site.seed, 0.42))
+    assert reply.status_code == 503
+    assert "secret" not in reply.text
+    assert "cannot be used just now" in reply.text

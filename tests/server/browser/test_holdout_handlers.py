@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.server.browser.site_under_test import Site
+from unworn.errors import Tampered
+from unworn.holdout import Holdout
 from unworn.record.certificate import Certificate
+from unworn.server.pages.kept_texts import KeptTexts
 
 _HOME = "/holdouts/churn"
 
@@ -103,3 +109,15 @@ def test_a_holdout_whose_last_word_was_said_is_closed(tmp_path: Path) -> None:
     assert ", closed" in di.get("/").text
     assert di.get(f"{_HOME}.json").json()["holdout"]["closed"] is True
     site.app.state.services.close()
+
+
+def test_a_ledger_that_does_not_hold_is_told_without_naming_files(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise Tampered("the ledger /srv/secret/ledger.db is damaged")
+
+    monkeypatch.setattr(Holdout, "verify", fail)
+    monkeypatch.setattr("unworn.server.browser.holdout_handlers.checks", KeptTexts())
+    page = site.visit("di").get(f"{_HOME}/ledger?verify=yes")
+    assert page.status_code == 200
+    assert "The ledger does not hold." in page.text
+    assert "secret" not in page.text

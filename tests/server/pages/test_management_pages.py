@@ -25,6 +25,13 @@ def test_a_holdout_tells_who_asked_and_knows_no_teams() -> None:
     assert 'name="team"' not in html
     assert 'action="/holdouts/churn/manage"' in html
     assert "Close the board" not in html
+    assert "one without a guess, and a final value" in html  # which are counted as surprises in the table
+
+
+def test_a_role_is_not_broken_in_two() -> None:
+    people = {"accounts": [{"name": "a", "team": "t", "role": "participant", "tokens": 1}], "roles": ["participant"]}
+    html = render_html(show_board_management(BOARD, spending=SPENDING, allowed=5, **people), OWNER)
+    assert 'class="word" data-label="Role">participant<' in html
 
 
 def test_nothing_was_spent_yet() -> None:

@@ -10,7 +10,7 @@ from unworn.basics.durable_files import write_durably
 from unworn.basics.json_text import write_json
 from unworn.boards.closing.board_summary import BoardSummary, FinalScore, sign_summary
 from unworn.boards.closing.final_page import final_page
-from unworn.boards.scoring_rules import is_answered
+from unworn.boards.metered_asks import is_answered
 from unworn.boards.standings import Standing, Standings
 from unworn.boards.submission import Submission
 from unworn.errors import Refused, Unaskable

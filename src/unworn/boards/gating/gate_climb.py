@@ -69,7 +69,10 @@ class WeighedProposal:
 
 @dataclass
 class Climb:
-    """A lane in memory: its position, its steps since the start, and the predictions it still needs, by number."""
+    """A lane in memory: its position, its steps since the start, and the predictions it still needs, by number.
+
+    Of a long one only the latest steps are here, after so many that were ``skipped``.
+    """
 
     judge: GateJudge
     is_proving: bool = False
@@ -77,6 +80,7 @@ class Climb:
     steps: list[ProposalStep] = field(default_factory=list)
     milestones: list[Milestone] = field(default_factory=list)
     predictions: dict[int, Any] = field(default_factory=dict)
+    skipped: int = 0
 
     def propose(self, predictions: Any, message: str | None = None, *, check: bool = False) -> GateVerdict:
         """All at once, where nothing is written down: weigh, enter, settle."""
@@ -136,7 +140,7 @@ class Climb:
 
     def _guess(self, gain: float, error: float) -> float:
         """The practice gain less its luck, and by as much smaller or larger as earlier milestones taught."""
-        way = self.steps[-1:] if self.is_proving else self.steps[self.position.branch - 1 :]
+        way = self.steps[-1:] if self.is_proving else self.steps[max(self.position.branch - 1 - self.skipped, 0) :]
         expected = estimate_gain(self.steps, way, gain, error)
         return expected * _learned_factor(self.milestones, error) if expected > 0.0 else expected
 

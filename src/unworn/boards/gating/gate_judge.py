@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from unworn.errors import ReadOnly, Refused
+from unworn.boards.gating.part_guesses import guess_parts
+from unworn.boards.metered_asks import ask_for_what_is_left
+from unworn.errors import Exhausted, ReadOnly, Refused
 from unworn.events import is_surprise
 from unworn.holdout.practice import Practice
 from unworn.queries import Query
@@ -65,7 +68,8 @@ class GateJudge(Protocol):
 class HoldoutJudge:
     """The judge that a holdout is: questions about predictions are made by whoever knows the metric.
 
-    ``gain_question`` is that of ``after`` over ``before``, positive where ``after`` is better.
+    ``gain_question`` is that of ``after`` over ``before``, positive where ``after`` is better. ``count_left`` says how
+    many surprises whoever asks may still make, where that is limited.
     """
 
     def __init__(
@@ -77,9 +81,11 @@ class HoldoutJudge:
         pools: int = 1,
         by: str | None = None,
         lane: str = "main",
+        count_left: Callable[[], int] | None = None,
     ) -> None:
         self._holdout, self._score, self._gain = holdout, score_question, gain_question
         self._pools, self._by, self._lane = pools, by, lane
+        self._count_left = count_left or (lambda: sys.maxsize)
 
     @property
     def pools(self) -> int:
@@ -140,7 +146,11 @@ class HoldoutJudge:
             _, facts = self._holdout._understand(question)
             # The slack of the check rows alone: what the guess lacks is less than that, in all simulations.
             how |= {"guess": min(max(guess, facts.low), facts.high), "guess_se": 0.0}
-        answer = self._holdout.ask(question, **how)
+        else:
+            how |= guess_parts(self._holdout, question, question, self._score(after), self._score(before), guess)
+        answer = ask_for_what_is_left(self._holdout, question, self._count_left, **how)
+        if answer is None:
+            raise Exhausted("the team used up what its surprises may cost before all parts of the gain were looked at")
         if isinstance(answer, Answer) and answer.low <= 0.0 < answer.value - _WORTH_SHARPENING * answer.width:
             with contextlib.suppress(Refused):  # where there is no cell to sharpen, or nothing to gain
                 answer = min(answer, self._holdout.sharpen(answer, by=self._by), key=lambda each: each.width)

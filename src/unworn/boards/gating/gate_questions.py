@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unworn.boards.scoring_rules import is_answered
+from unworn.boards.metered_asks import is_answered
 from unworn.queries.composite import Question
 from unworn.queries.metrics.metric_catalogue import metric
 from unworn.queries.metrics.paired_query import compare_questions

@@ -44,6 +44,9 @@ STEPS = (
         PRIMARY KEY (team, lane, request)
     )""",
 )
+HISTORY = 5_000
+"""Proposals whose gains say how much of a gain is luck. All of a hundred thousand would say hardly more, and keep the
+board busy for ten seconds at every check: in its turn, for which others wait."""
 _LANE = "team = :team AND lane = :lane"
 
 
@@ -67,7 +70,10 @@ class RecordedProposal:
 
 @dataclass(frozen=True)
 class RecordedLane:
-    """A lane as it was at one moment: where it stood, its last proposal, and what the next one is compared with."""
+    """A lane as it was at one moment: where it stood, its last proposal, and what the next one is compared with.
+
+    ``steps`` are the latest, after so many that were ``skipped``.
+    """
 
     is_proving: bool
     position: LanePosition
@@ -75,6 +81,7 @@ class RecordedLane:
     last: RecordedProposal
     predictions: Mapping[int, Predictions] = field(default_factory=dict)
     steps: Sequence[ProposalStep] = ()
+    skipped: int = 0
     milestones: Sequence[Milestone] = ()
 
     def is_pending_at(self, number: int) -> bool:
@@ -163,11 +170,12 @@ class GateTables:
         return found[0] if found else proposal
 
     def _with_history(self, run: RunSQL, lane: RecordedLane) -> RecordedLane:
-        first, *others = self._read(run, "number > 0")
-        steps = [ProposalStep(each.weighed.gain, each.weighed.error, each.weighed.is_better) for each in others]
-        told = (each.verdict for each in (first, *others))
+        before = max(lane.position.proposals - HISTORY, 1)  # the first is no step
+        latest = self._read(run, "number > :before", before=before)
+        steps = [ProposalStep(each.weighed.gain, each.weighed.error, each.weighed.is_better) for each in latest]
+        told = (each.verdict for each in self._read(run, "verdict LIKE :mark", mark='%"milestone":{%'))
         milestones = [each.milestone for each in told if each is not None and each.milestone is not None]
-        return replace(lane, steps=steps, milestones=milestones)
+        return replace(lane, steps=steps, skipped=before - 1, milestones=milestones)
 
     def enter(
         self,

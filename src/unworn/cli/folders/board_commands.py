@@ -235,7 +235,10 @@ def close(
         if lines:
             table(["team", said, "holds within"], lines, right=(1,))
         else:
-            say("There are no final numbers: nobody has a rank, or the board's mechanism has no exact values to give.")
+            say(
+                "There are no final numbers: nobody has a rank, or nobody but the best (where rows are compared with "
+                "the best), or the board's mechanism has no exact values to give."
+            )
         say(f"The board is closed. {percent(opened.config.confidence)} for all intervals together.")
         note(f"page:    {summary.page}")
         note(f"summary: {summary.path}  (unworn verify {shlex.quote(str(summary.path))})")

@@ -14,6 +14,7 @@ from unworn.errors import UnwornError
 Kind = Literal["server", "board", "holdout"]
 _ROOMS: dict[str, Kind] = {"boards": "board", "holdouts": "holdout"}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _AS_IN = "As in http://127.0.0.1:8765, https://bench.example.org/boards/bench or https://example.org/holdouts/churn."
 
 
@@ -68,7 +69,7 @@ class ServerAddress:
 
 def is_url(text: object) -> bool:
     """Whether somebody means a server, and no folder."""
-    return isinstance(text, str) and text.lower().startswith(("http://", "https://"))
+    return isinstance(text, str) and _SCHEME.match(text) is not None
 
 
 def is_name(name: object) -> bool:
@@ -83,7 +84,7 @@ def parse_address(url: str) -> ServerAddress:
     Traceback (most recent call last):
     unworn.client.transport.server_address.BadAddress: this URL holds a user or a password, ...
     """
-    if not is_url(url):
+    if not is_url(url) or not url.lower().startswith(("http://", "https://")):
         raise BadAddress(f"{show_value(url)} is not the URL of a server.\n  {_AS_IN}")
     try:
         parts = urlsplit(url)

@@ -136,8 +136,10 @@ class PostgresStore:
             self._session.close()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        try:  # where the interpreter ends, contextlib may be gone already
             self.close()
+        except Exception:
+            return
 
     def __repr__(self) -> str:
         return f"PostgresStore({self.url!r})"

@@ -151,8 +151,10 @@ class SQLiteStore(ForkSafeStore):
             self._file.disconnect()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        try:  # where the interpreter ends, contextlib may be gone already
             self.close()
+        except Exception:
+            return
 
     def __repr__(self) -> str:
         return f"SQLiteStore({str(self.path)!r})"

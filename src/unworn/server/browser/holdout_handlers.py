@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from litestar import Response, get, post
@@ -9,7 +10,7 @@ from litestar.params import FromPath
 
 from unworn import charts
 from unworn.basics.json_text import write_json
-from unworn.errors import UnwornError
+from unworn.errors import Tampered, UnwornError
 from unworn.queries.language.means import Mean, Share
 from unworn.queries.language.sql_text import parse
 from unworn.record.answer import Answer
@@ -50,6 +51,7 @@ _FORM: dict[str, Any] = {"form": True}
 _LATEST = 5
 _MOST_DRAWN = 300
 checks = KeptTexts()
+log = logging.getLogger("unworn.server")
 
 
 def facts_of_holdout(place: str, holdout: Holdout) -> HoldoutFacts:
@@ -227,6 +229,9 @@ def _verify(holdout: Holdout) -> Notice:
 
     try:
         return Notice("done", "The ledger holds.", checks.get(holdout.head, check))
+    except Tampered as error:
+        log.error("the ledger of %s does not hold: %s", holdout.id, error)
+        return Notice("refused", "The ledger does not hold.", "The server’s log says what is wrong: tell its owner.")
     except UnwornError as error:
         return notice_of(error)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unworn.errors import UnwornError
+from unworn.server.server_errors import words_of
 
 PER_PAGE = 50
 """Lines of a table on one page."""
@@ -90,7 +91,7 @@ def turn_pages(address: str, page: int, total: int) -> dict[str, str | None]:
 def notice_of(error: UnwornError) -> Notice:
     """A refusal in words: its first line says what happened, the others the numbers and what to do next."""
     problems = error.numbers.get("problems")
-    lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+    lines = [line.strip() for line in words_of(error).splitlines() if line.strip()]
     if isinstance(problems, list) and problems:
         told = {str(problem).strip() for problem in problems}
         others = [line for line in lines[1:] if line not in told]
