@@ -5,12 +5,16 @@ READY := .venv/.ready
 SPARK := .venv/.spark
 DEBIAN := .venv/.debian
 PUBLISH := .venv/.publish
+# Not all of what is installed is run: Python compiles what is imported, when it is.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -q
 SEEDS ?= 0
+# Of two suites at once each shows what it prints in one piece, where make is new enough for that.
+WHOLE := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 # Many tests start processes of their own: compiled files are kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo site claims test test-all theory bench bench-spark lint dist clean
+.PHONY: help demo site claims test test-all test-slow test-spark theory bench bench-spark lint dist clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -18,12 +22,12 @@ help:  ## Show this list
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unworn needs Python 3.11 or newer: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(PIP) --editable '.[dev]'
 	@touch $@
 
 $(SPARK): $(READY)
 	.ci/java
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[spark]'
+	$(PIP) --editable '.[spark]'
 	@touch $@
 
 $(DEBIAN): $(READY)
@@ -31,7 +35,7 @@ $(DEBIAN): $(READY)
 	@touch $@
 
 $(PUBLISH): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[publish]'
+	$(PIP) --editable '.[publish]'
 	@touch $@
 
 demo: $(READY)  ## An adaptive analyst against a naive and a protected holdout
@@ -57,7 +61,12 @@ test: lint  ## Style, types, layers, unit tests and doctests (a few minutes)
 	  "a session, a Connect server, a cluster of three processes), 'postgres' and 'browser' (make test-all) and the full sizes of 'theory' (make theory)"
 
 test-all: $(READY) $(SPARK) $(DEBIAN)  ## What 'make test' leaves out because it is slow or needs Java, PostgreSQL or a browser
-	$(PYTEST) -n auto -m '(slow or postgres or browser) and not spark and not theory'
+	$(MAKE) -j 2 $(WHOLE) test-slow test-spark
+
+test-slow: $(READY) $(DEBIAN)
+	$(PYTEST) -n auto --dist worksteal -m '(slow or postgres or browser) and not spark and not theory'
+
+test-spark: $(SPARK)
 	$(PYTEST) -m spark
 
 theory: $(DEBIAN)  ## The large simulations at full size, PostgreSQL's among them; SEEDS=3 for other random streams

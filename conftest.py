@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Generator, Iterator
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
+import typer.testing
 from tests.key_seeds import keys_for
 
 _SESSION = tempfile.TemporaryDirectory(prefix="unworn-home-", ignore_cleanup_errors=True)
 os.environ["UNWORN_HOME"] = _SESSION.name  # for fixtures of modules and sessions, and what is opened at import
+_HOMES = count()
+# A runner makes every command anew out of its signature, each time it is called: that takes longer than most commands.
+typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -23,7 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A per-user directory for each test and doctest."""
-    home = tmp_path_factory.mktemp("home")
+    # Counted here: ``mktemp`` looks for the next free number through all the folders that there are, thousands of them.
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_HOMES))
+    home.mkdir(0o700, parents=True)
     monkeypatch.setenv("UNWORN_HOME", str(home))
     return home
 

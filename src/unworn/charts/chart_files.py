@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,18 @@ def _drawn(spec: str, target: Path) -> bytes:
         case ".svg":
             text = vl_convert.vegalite_to_svg(spec)
         case ".html":
-            text = write_page(spec, vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), target.stem)
+            text = write_page(spec, _page_program(), target.stem)
         case _:
             text = spec
     return str(text).encode()
+
+
+@cache
+def _page_program() -> str:
+    """What draws the chart of a page: the same for all of them, and a second of work."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def check(path: str | os.PathLike[str]) -> Path:

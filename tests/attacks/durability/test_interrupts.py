@@ -198,9 +198,13 @@ def test_a_short_storm_of_interrupts_leaves_nobody_waiting(kind: str, threads: i
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no interval timers")
-def test_a_storm_of_100_000_interrupts_leaves_nobody_waiting(tmp_path: Path) -> None:
-    for kind, interrupts, threads in [("memory", 40_000, 0), ("memory", 20_000, 3), ("sqlite", 40_000, 2)]:
-        check(storm("memory" if kind == "memory" else str(tmp_path / "l.db"), interrupts, threads, 1_800), interrupts)
+@pytest.mark.parametrize(
+    ("kind", "interrupts", "threads"), [("memory", 40_000, 0), ("memory", 20_000, 3), ("sqlite", 40_000, 2)]
+)
+def test_storms_of_100_000_interrupts_leave_nobody_waiting(
+    kind: str, interrupts: int, threads: int, tmp_path: Path
+) -> None:
+    check(storm("memory" if kind == "memory" else str(tmp_path / "l.db"), interrupts, threads, 1_800), interrupts)
 
 
 class Striking:

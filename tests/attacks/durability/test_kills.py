@@ -32,7 +32,7 @@ Acknowledge = Callable[[str], None]
 def append(store: SQLiteStore, rng: random.Random, acknowledge: Acknowledge) -> None:
     key = store.key(ID)
     assert key is not None
-    batch = [store.read(ID)[-1]]
+    batch = store.read(ID, store.length(ID) - 1)[-1:]
     for _ in range(rng.choice([1, 1, 1, 3, 40])):
         body = {"pad": "x" * rng.randrange(600)}
         batch.append(Entry.seal(ID, batch[-1].index + 1, batch[-1].hash, body, key))

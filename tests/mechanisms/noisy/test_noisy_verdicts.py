@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,24 @@ X = np.random.default_rng(0).normal(size=(ROWS, 2))
 Y = (X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=ROWS) > 0).astype(int)
 GOOD = (X[:, 0] > 0).astype(int)  # right on 85 %
 ASKS = 20
-NOISES: dict[str, Noisy] = {
-    "F bounded": BoundedNoise(),
-    "D2 bounded": BoundedNoise(accounting="D2"),
-    "F Gaussian": Gaussian(),
-    "D2 Gaussian": Gaussian(accounting="D2"),
-    "D2 Laplace": Laplace(),
-    "subsampled": Subsampled.for_(rows=ROWS, asks=ASKS),
+NOISES: dict[str, Callable[[], Noisy]] = {
+    "F bounded": BoundedNoise,
+    "D2 bounded": lambda: BoundedNoise(accounting="D2"),
+    "F Gaussian": Gaussian,
+    "D2 Gaussian": lambda: Gaussian(accounting="D2"),
+    "D2 Laplace": Laplace,
+    "subsampled": lambda: Subsampled.for_(rows=ROWS, asks=ASKS),  # takes seconds: not while tests are collected
 }
 every_noise = pytest.mark.parametrize("noise", NOISES)
 
 
+@cache
+def mechanism_of(noise: str) -> Noisy:
+    return NOISES[noise]()
+
+
 def opened(noise: str, **given: Any) -> Holdout:
-    return Holdout(X, Y, mechanism=NOISES[noise], asks=ASKS, **{"ledger": None, **given})
+    return Holdout(X, Y, mechanism=mechanism_of(noise), asks=ASKS, **{"ledger": None, **given})
 
 
 def cards(holdout: Holdout) -> list[Certificate]:
@@ -77,7 +83,7 @@ def test_real_effects_are_found_and_each_test_costs_an_ask(noise: str) -> None:
 @every_noise
 def test_at_its_own_level_a_test_is_what_the_interval_says(noise: str) -> None:
     """And at a larger level too; the number that is released decides, and no p-value is worked out."""
-    mechanism = NOISES[noise].settled(ROWS, 0.95, ASKS)
+    mechanism = mechanism_of(noise).settled(ROWS, 0.95, ASKS)
     state = mechanism.begin(ROWS, 0.95, ASKS)
     facts = Facts("binary", 0.0, 1.0, zero_one=True)
     plain = mechanism.offer(state, facts, None)
@@ -100,7 +106,7 @@ def test_a_smaller_level_never_rejects_more(
     noise: str, one: float, other: float, released: float, null: float, side: int
 ) -> None:
     """Without this, "any test of a level up to a" would say more than is proved."""
-    mechanism = NOISES[noise].settled(ROWS, 0.95, ASKS)
+    mechanism = mechanism_of(noise).settled(ROWS, 0.95, ASKS)
     state = mechanism.begin(ROWS, 0.95, ASKS)
     tested = []
     for level in sorted([one, other]):
@@ -135,7 +141,7 @@ def test_rows_in_files_are_tested_too(engine: str, tmp_path: Path) -> None:
     if engine:
         pytest.importorskip("duckdb")
     parquet.write_table(table.table({"x0": X[:, 0], "x1": X[:, 1]}), tmp_path / "rows.parquet")
-    for mechanism in (BoundedNoise(), NOISES["subsampled"]):
+    for mechanism in (BoundedNoise(), mechanism_of("subsampled")):
         holdout = Holdout(f"{engine}{tmp_path / 'rows.parquet'}", mechanism=mechanism, asks=ASKS, ledger=None)
         assert holdout.test("x0 > 0", above=0.3)
         assert not holdout.test("x0 > 0", above=0.6)
@@ -177,7 +183,7 @@ def test_who_cannot_still_refuses() -> None:
 
 @every_noise
 def test_offers_stand_in_the_ledger_as_they_are(noise: str) -> None:
-    mechanism = NOISES[noise].settled(ROWS, 0.95, ASKS)
+    mechanism = mechanism_of(noise).settled(ROWS, 0.95, ASKS)
     state = mechanism.begin(ROWS, 0.95, ASKS)
     offer = mechanism.offer_test(state, Facts("binary", 0.0, 1.0, True, False, None, (-1, 0.7, 0.01)))
     assert read_offer(offer_list(offer)) == offer
@@ -284,6 +290,6 @@ def test_the_released_number_is_all_that_the_rows_say() -> None:
     assert type(asked.symbol) is type(tested.symbol) is int
     assert asked.symbol != tested.symbol  # noise of its own
     offer: Offer = tested.offer
-    assert publish_symbol(NOISES["F bounded"].settled(ROWS, 0.95, ASKS), offer, tested.symbol) == tested.published
+    assert publish_symbol(mechanism_of("F bounded").settled(ROWS, 0.95, ASKS), offer, tested.symbol) == tested.published
     assert (tested.published.value, tested.published.low, tested.published.high) == (1.0, 0.0, 1.0)
     assert share(col("x0") > 0).label in tested.label
