@@ -226,10 +226,8 @@ class Desk(LedgerBook):
                 waiting.append((place, self.guessed(ask)))
         if not waiting:
             return list(places.values()), []
-        offers: list[tuple[int, Ask, Offer]] = []
-        for position, (place, ask) in enumerate(waiting):
-            here = ask.placed(position, len(waiting))
-            offers.append((place, here, self.offer(here, position)))
+        placed = [(place, ask.placed(position, len(waiting))) for position, (place, ask) in enumerate(waiting)]
+        offers = [(place, ask, self.offer(ask, position)) for position, (place, ask) in enumerate(placed)]
         key = self.writable()
         state, head, now = transcript.state, transcript.head, round(self._clock(), 3)
         noises = [Stream(self.noise_key, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
