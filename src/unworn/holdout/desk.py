@@ -59,8 +59,6 @@ class Desk(LedgerBook):
         self.storing_seconds = 0.0
         self._clock: Callable[[], float] = store.clock if isinstance(store, RepeatableStore) else time.time
 
-    # ---- standing in line
-
     def enter(self, asks: Sequence[Ask]) -> list[Answer]:
         """Answer a batch, durably, all or none.
 
@@ -226,8 +224,10 @@ class Desk(LedgerBook):
                 waiting.append((place, self.guessed(ask)))
         if not waiting:
             return list(places.values()), []
-        placed = [(place, ask.placed(position, len(waiting))) for position, (place, ask) in enumerate(waiting)]
-        offers = [(place, ask, self.offer(ask, position)) for position, (place, ask) in enumerate(placed)]
+        offers: list[tuple[int, Ask, Offer]] = []
+        for position, (place, ask) in enumerate(waiting):
+            here = ask.placed(position, len(waiting))
+            offers.append((place, here, self.offer(here, position)))
         key = self.writable()
         state, head, now = transcript.state, transcript.head, round(self._clock(), 3)
         noises = [Stream(self.noise_key, "ask", offer.index, head, ask.query.fingerprint) for _, ask, offer in offers]
