@@ -7,7 +7,8 @@ DEBIAN := .venv/.debian
 PUBLISH := .venv/.publish
 # Not all of what is installed is run: Python compiles what is imported, when it is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-PYTEST := $(BIN)/python -m pytest -q
+# A worker for each core is enough: the threads of a linear algebra library, on top, wait for each other's core and spin.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 SEEDS ?= 0
 # Of two suites at once each shows what it prints in one piece, where make is new enough for that.
 WHOLE := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
