@@ -7,10 +7,9 @@ DEBIAN := .venv/.debian
 PUBLISH := .venv/.publish
 # Not all of what is installed is run: Python compiles what is imported, when it is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-PYTEST := $(BIN)/python -m pytest -q
+# A worker for each core is enough: the threads of a linear algebra library, on top, wait for each other's core and spin.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 SEEDS ?= 0
-# Of two suites at once each shows what it prints in one piece, where make is new enough for that.
-WHOLE := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 # Many tests start processes of their own: compiled files are kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -61,13 +60,14 @@ test: lint  ## Style, types, layers, unit tests and doctests (a few minutes)
 	  "a session, a Connect server, a cluster of three processes), 'postgres' and 'browser' (make test-all) and the full sizes of 'theory' (make theory)"
 
 test-all: $(READY) $(SPARK) $(DEBIAN)  ## What 'make test' leaves out because it is slow or needs Java, PostgreSQL or a browser
-	$(MAKE) -j 2 $(WHOLE) test-slow test-spark
+	$(MAKE) -j 2 test-slow test-spark
 
 test-slow: $(READY) $(DEBIAN)
 	$(PYTEST) -n auto --dist worksteal -m '(slow or postgres or browser) and not spark and not theory'
 
+# In one process, beside the others: what is printed comes in one piece, at the end.
 test-spark: $(SPARK)
-	$(PYTEST) -m spark
+	$(PYTEST) -m spark >.venv/spark.log 2>&1; code=$$?; cat .venv/spark.log; exit $$code
 
 theory: $(DEBIAN)  ## The large simulations at full size, PostgreSQL's among them; SEEDS=3 for other random streams
 	UNWORN_TEST_SEEDS=$(SEEDS) $(PYTEST) -n auto --dist worksteal -p tests.theory.progress -m theory
