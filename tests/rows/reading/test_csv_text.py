@@ -86,7 +86,7 @@ def test_a_model_is_shown_gaps_as_gaps(tmp_path: Path) -> None:
     [
         ("a,b\n", "has no rows"),
         ("", "has no rows"),
-        ("a,a\n1,2\n", "there twice: a"),
+        ("a,a\n1,2\n", "appear twice: a"),
         ("a,b\n1,secret\n2\n", "not every line"),
         ('a,b\n1,"secret\n', "could not be read as csv"),
     ],
