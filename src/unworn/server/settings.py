@@ -38,7 +38,7 @@ class ServerSettings:
     """Work that is charged takes a multiple of so many seconds: agreement and surprise take the same time."""
     ask_step: float | None = None
     """A plain ask that comes alone may leave earlier: when its work has taken so many seconds, or twice or four times
-    as many, and so on; if None, three and a half times what made-up rows take on this machine."""
+    as many, and so on; if None, four times what made-up rows take on this machine."""
     model_grid: float = 1.0
     """Answers about models leave at multiples of so many seconds, so that how long a model took tells nothing."""
     request_seconds: float = 120.0

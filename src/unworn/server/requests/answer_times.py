@@ -19,7 +19,7 @@ from unworn.server.settings import ServerSettings
 _ROWS, _ASKS, _WARM = 10_000, 50, 10
 _PAUSE: Final = 0.001
 """Seconds between asks of made-up rows: a served ask finds caches as cold as whoever waited."""
-_TIMES: Final = 3.5
+_TIMES: Final = 4
 """The first step, in the work on such asks: that on a served one was 2.4 of it among a dozen busy programs."""
 _lock = threading.Lock()
 _usual: list[float] = []
